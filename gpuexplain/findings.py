@@ -1,0 +1,183 @@
+"""What the analysis may conclude: frozen answers, each with the thresholds that made it.
+
+The field names are the published vocabulary (``--json`` prints them as they stand here), so they
+carry the units that their readers expect. "Cannot tell, because ..." is an answer: ``NotFound``.
+"""
+
+from dataclasses import dataclass, fields, is_dataclass
+from enum import StrEnum
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class NotFound:
+    """The data does not decide; ``reason`` says why and what would."""
+
+    what: str
+    reason: str
+
+
+class CrossoverVerdict(StrEnum):
+    """Who wins, and where it changes."""
+
+    CROSSED = "crossed"
+    GPU_ALWAYS = "gpu_always"
+    CPU_ALWAYS = "cpu_always"
+    TIE = "tie"
+    TIE_AT_END = "tie_at_end"
+    INCONCLUSIVE = "inconclusive"
+    TOO_FEW_POINTS = "too_few_points"
+
+
+@dataclass(frozen=True, slots=True)
+class Crossover:
+    """Where the challenger (usually the GPU) overtakes the baseline (usually the CPU).
+
+    ``low`` and ``high`` bracket the change; ``low_is_tie``: ``low`` is no baseline win, only the
+    size before ``high``. ``speedup`` is baseline time / challenger time at ``speedup_n``, the
+    largest common size, with its bounds.
+    """
+
+    verdict: CrossoverVerdict
+    low: float | None = None
+    high: float | None = None
+    low_is_tie: bool = False
+    estimate: float | None = None
+    n_sizes: int = 0
+    speedup: float | None = None
+    speedup_low: float | None = None
+    speedup_high: float | None = None
+    speedup_n: float | None = None
+    win_above: float = 1.05
+    lose_below: float = 0.95
+    with_transfer: "Crossover | None" = None
+
+
+class Plausibility(StrEnum):
+    """How a rate compares with the part's reference peak."""
+
+    OK = "ok"
+    ABOVE_REFERENCE_CLOCK = "above_reference_clock"
+    IMPLAUSIBLE = "implausible"
+    UNKNOWN_GPU = "unknown_gpu"
+
+
+@dataclass(frozen=True, slots=True)
+class MatmulPeak:
+    """The best rate of one matmul series, and which of its points not to trust."""
+
+    best_tflops: float | None
+    best_n: float | None
+    n_at_90pct: float | None
+    suspect_n: tuple[float, ...]
+    dips_n: tuple[float, ...]
+    decline_pct: float | None
+    fraction_of_peak: float | None = None
+    plausibility: Plausibility | None = None
+    peak_tflops: float | None = None
+    peak_source: str | None = None
+    matched_gpu: str | None = None
+    ran_as: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PrecisionRanking:
+    """Which number formats pay on this device, and which only pretend to."""
+
+    best_tflops_by_dtype: dict[str, float]
+    slow_16bit: tuple[str, ...]
+    emulated: tuple[str, ...]
+    fallback: dict[str, str]
+    ranking: tuple[tuple[str, ...], ...] | None
+    withheld: bool
+    withheld_reason: str | None = None
+    by_dtype: dict[str, MatmulPeak] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchKnee:
+    """The smallest batch that already gives 90 % of the best throughput."""
+
+    best_throughput: float | None
+    best_batch: int | None
+    knee_batch: int | None
+    knee_unstable: bool
+    saturated: bool
+    knee_low: int | None = None
+    knee_high: int | None = None
+    largest_ran: int | None = None
+    first_failed: int | None = None
+
+
+class FitStatus(StrEnum):
+    """Whether time = latency + bytes / rate describes the points."""
+
+    OK = "ok"
+    NOT_AFFINE = "not_affine"
+    TOO_FEW_POINTS = "too_few_points"
+
+
+class NHalfStatus(StrEnum):
+    """Whether the size that reaches half the rate lies in the tested range."""
+
+    LOCATED = "located"
+    BELOW_RANGE = "below_range"
+    TOO_FEW_POINTS = "too_few_points"
+
+
+@dataclass(frozen=True, slots=True)
+class TransferFit:
+    """What a copy costs at once (latency) and per byte (rate), and when it is worth its start."""
+
+    plateau_gbps: float | None
+    fit_status: FitStatus
+    latency_us: float | None
+    fit_gbps: float | None
+    n_half_bytes: float | None
+    first_at_half_bytes: float | None
+    saturated: bool
+    n_half_status: NHalfStatus
+    worst_residual: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ColdCall:
+    """What the first call costs beside the warm ones; the largest factor of a series."""
+
+    series: str
+    x: float
+    first_call_s: float
+    median_s: float
+    factor: float
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchFloor:
+    """The time under which a call does not fall however small the work is."""
+
+    series: str
+    floor_s: float
+    up_to_x: float
+    within: float  # sizes up to up_to_x take at most this factor of the floor
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseFloor:
+    """The smallest relative difference that this sweep can tell apart; nothing closer is ranked."""
+
+    smallest_difference: float
+    median_difference: float
+    n_points: int
+
+
+def to_json(finding: Any) -> Any:
+    """Return a finding (or a container of findings) as plain JSON values, names unchanged."""
+    if is_dataclass(finding) and not isinstance(finding, type):
+        return {f.name: to_json(getattr(finding, f.name)) for f in fields(finding)}
+    if isinstance(finding, dict):
+        return {str(key): to_json(value) for key, value in finding.items()}
+    if isinstance(finding, (list, tuple)):
+        return [to_json(item) for item in finding]
+    if isinstance(finding, StrEnum):
+        return str(finding)
+    return finding

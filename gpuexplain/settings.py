@@ -1,0 +1,69 @@
+"""What the operator may set, from ``GPUEXPLAIN_*`` environment variables."""
+
+import os
+from functools import cache
+from pathlib import Path
+from typing import Annotated
+
+from platformdirs import user_data_path
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from gpuexplain.errors import InputError
+
+_PREFIX = "GPUEXPLAIN_"
+
+
+class Settings(BaseSettings):
+    """Every field is one environment variable: ``GPUEXPLAIN_`` and its name in capitals."""
+
+    model_config = SettingsConfigDict(env_prefix=_PREFIX, frozen=True, extra="ignore")
+
+    home: Path = Field(
+        default_factory=lambda: user_data_path("gpuexplain", appauthor=False),
+        description="data folder; a path that exists or can be made",
+    )
+    database_url: str | None = Field(
+        default=None,
+        pattern=r"^[a-z0-9_+]+://",
+        description="an SQLAlchemy URL such as sqlite:////srv/gpuexplain.db or postgresql://...",
+    )
+    devices: Annotated[
+        str | None,
+        Field(pattern=r"^(cpu|cuda:\d{1,2})(,(cpu|cuda:\d{1,2}))*$"),
+    ] = Field(default=None, description="devices to offer, such as cpu,cuda:0; all when unset")
+    max_device_memory: float = Field(
+        default=0.8,
+        gt=0,
+        le=1,
+        description="share of the memory free at start that a measurement may take, above 0 up to 1",
+    )
+    max_budget_s: float = Field(
+        default=600, ge=0.5, le=3600, description="longest run a visitor may ask for, 0.5 to 3600 s"
+    )
+    max_queue: int = Field(default=20, ge=1, le=1000, description="jobs that may wait, 1 to 1000")
+    read_only: bool = Field(default=False, description="true or false: show, never measure")
+
+    @property
+    def store_url(self) -> str:
+        """The database to use: the one named, else an SQLite file in the data folder."""
+        return self.database_url or f"sqlite:///{self.home / 'gpuexplain.db'}"
+
+
+@cache
+def load_settings() -> Settings:
+    """Return the settings of this process.
+
+    Raises:
+        InputError: If a variable has a bad value; the text names it, the value and what is allowed.
+    """
+    try:
+        return Settings()
+    except ValidationError as error:
+        lines = []
+        for problem in error.errors():
+            field = str(problem["loc"][0])
+            name = _PREFIX + field.upper()
+            allowed = Settings.model_fields[field].description
+            lines.append(f"{name}={os.environ.get(name, '')!r} cannot be used. Allowed: {allowed}.")
+        raise InputError("\n".join(lines)) from None
