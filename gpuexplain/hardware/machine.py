@@ -31,11 +31,13 @@ class Memory(_Facts):
     total_bytes: int
     available_bytes: int
     cgroup_limit_bytes: int | None = None  # None without a limit
+    cgroup_free_bytes: int | None = None  # what is left under the tightest limit; None without one
 
     @property
     def usable_bytes(self) -> int:
         """What a measurement may count on at most."""
-        return min(self.available_bytes, self.cgroup_limit_bytes or self.available_bytes)
+        limits = (self.cgroup_limit_bytes, self.cgroup_free_bytes)
+        return min([self.available_bytes, *(limit for limit in limits if limit is not None)])
 
 
 class Platform(_Facts):
@@ -49,6 +51,16 @@ class Platform(_Facts):
     container: str | None = None  # docker, podman, lxc, kubernetes, ...
     virtual_machine: str | None = None
     wsl: bool = False
+
+
+class GpuProblem(BaseModel):
+    """Why no GPU (or this one) can be used, and what a person can do."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    rung: str  # one of gpuexplain.hardware.ladder.Rung, as text
+    explanation: str
+    remedy: str
 
 
 class Gpu(_Facts):
@@ -74,16 +86,15 @@ class Gpu(_Facts):
     sm_clock_max_mhz: float | None = None
     compute_processes: int | None = None  # of others, on this GPU
     torch_device: str | None = None  # "cuda:0" once torch has run a kernel on it
+    problem: GpuProblem | None = None  # why torch cannot use this one, once torch was asked
 
 
-class GpuProblem(BaseModel):
-    """Why no GPU (or this one) can be used, and what a person can do."""
+class GpuTraces(_Facts):
+    """What the operating system shows of GPUs without asking a driver."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    rung: str  # no_driver, driver_too_old, container_without_device, no_device, cpu_build, arch_not_in_wheel, busy_exclusive, mig, out_of_memory, kernel_failed, ...
-    explanation: str
-    remedy: str
+    driver_module: str | None = None  # version of the loaded NVIDIA kernel module
+    device_files: bool = False  # whether this process sees /dev/nvidia0 or its like
+    vendors: tuple[str, ...] = ()  # of the graphics devices on the bus: "NVIDIA", "AMD", "Intel", "Apple"
 
 
 class TorchDevice(BaseModel):
@@ -109,6 +120,7 @@ class TorchProbe(BaseModel):
 
     version: str
     cuda_build: str | None = None  # CUDA version of the wheel; None for a CPU build
+    rocm_build: str | None = None  # ROCm version of an AMD wheel
     arch_list: tuple[str, ...] = ()
     is_available: bool = False
     threads: int = 1  # read back inside the worker
@@ -127,16 +139,20 @@ class Machine(BaseModel):
     platform: Platform
     gpus: tuple[Gpu, ...] = ()
     driver_version: str | None = None
-    cuda_driver_version: str | None = None
+    cuda_driver_version: str | None = None  # newest CUDA that the driver serves: "12.4"
+    nvml_error: str = ""  # why the driver could not be asked, in its words
+    traces: GpuTraces = GpuTraces()
     torch_version: str | None = None  # of the installed package, read without importing it
     torch: TorchProbe | None = None  # from the worker, once it ran
     gpu_problem: GpuProblem | None = None
     environment_overrides: dict[str, str] = Field(default_factory=dict)  # variables that change results
+    cpu_offered: bool = True  # False where the operator offers GPUs only
 
     @property
     def devices(self) -> tuple[str, ...]:
         """The devices that can measure, CPU first, as torch names them."""
-        return ("cpu", *(g.torch_device for g in self.gpus if g.torch_device))
+        cpu = ("cpu",) if self.cpu_offered else ()
+        return (*cpu, *(g.torch_device for g in self.gpus if g.torch_device))
 
     def gpu(self, device: str) -> Gpu | None:
         """Return the GPU that torch calls ``device``, if there is one."""
