@@ -134,7 +134,7 @@ def _read_instance(api: Any, handle: Any, parent: dict[str, Any], reasons: dict[
         "memory_total_bytes": memory and int(memory.total),
         "memory_free_bytes": memory and int(memory.free),
         "multiprocessors": attributes and int(attributes.multiprocessorCount),
-        "compute_processes": _read_processes(api, handle, asked),
+        "compute_processes": read_foreign_processes(api, handle, asked),
     }
     kept = {field: why for field, why in reasons.items() if field not in own}
     return Gpu(**parent | own, not_reported=kept | asked.not_reported)
@@ -165,7 +165,7 @@ def _read_facts(api: Any, handle: Any, asked: Asked) -> dict[str, Any]:
         "power_limit_w": None if limit_mw is None else limit_mw / 1000,
         "temperature_c": ask("temperature_c", api.nvmlDeviceGetTemperature, handle, api.NVML_TEMPERATURE_GPU),
         "sm_clock_max_mhz": ask("sm_clock_max_mhz", api.nvmlDeviceGetMaxClockInfo, handle, api.NVML_CLOCK_SM),
-        "compute_processes": _read_processes(api, handle, asked),
+        "compute_processes": read_foreign_processes(api, handle, asked),
     }
 
 
@@ -173,7 +173,9 @@ def _as_text(text: str | bytes) -> str:
     return text.decode() if isinstance(text, bytes) else text
 
 
-def _read_processes(api: Any, handle: Any, asked: Asked, field: str = "compute_processes") -> int | None:
+def read_foreign_processes(
+    api: Any, handle: Any, asked: Asked, field: str = "compute_processes"
+) -> int | None:
     """Return how many compute processes of others are on the device, or None with the reason noted."""
     processes = asked.ask(field, api.nvmlDeviceGetComputeRunningProcesses, handle)
     if processes is None:
