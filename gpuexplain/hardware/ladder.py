@@ -97,7 +97,7 @@ def _check_driver(machine: Machine, probe: TorchProbe | None) -> GpuProblem | No
         return None
     traces, error = machine.traces, machine.nvml_error
     if "not found" not in error.lower() and "not loaded" not in error.lower():
-        return _problem(Rung.DRIVER_BROKEN, f"The NVIDIA driver does not answer: {error}.")
+        return _problem(Rung.DRIVER_BROKEN, f"The NVIDIA driver does not answer: {error.rstrip('.')}.")
     if traces.driver_module and (machine.platform.container or not traces.device_files):
         text = f"The host runs NVIDIA driver {traces.driver_module}, but this process is not given the GPU."
         return _problem(Rung.CONTAINER_WITHOUT_DEVICE, text)
