@@ -170,6 +170,43 @@ class NoiseFloor:
     n_points: int
 
 
+@dataclass(frozen=True, slots=True)
+class RooflinePoint:
+    """One operation under its roof; rates in FLOP/s, intensity in FLOP per byte.
+
+    ``bound`` is the roof above its intensity, "memory" or "compute". ``is_fact`` is false when the
+    rate lies above that roof: bytes, time or roof are wrong, so nothing may be claimed from it.
+    """
+
+    intensity: float
+    rate_flops: float
+    attainable_flops: float
+    bound: str
+    is_fact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Roofline:
+    """Two roofs, the ridge where they meet (FLOP per byte), and the points under them."""
+
+    peak_flops: float
+    bandwidth_bytes_s: float
+    ridge_intensity: float
+    points: tuple[RooflinePoint, ...]
+    above_roof: float  # the factor of the roof above which a point is no fact
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """Whether the samples of one case moved while they were taken; times are medians of a third."""
+
+    first_third_s: float
+    last_third_s: float
+    change: float  # last / first - 1
+    is_drifting: bool
+    n_samples: int
+
+
 def to_json(finding: Any) -> Any:
     """Return a finding (or a container of findings) as plain JSON values, names unchanged."""
     if is_dataclass(finding) and not isinstance(finding, type):

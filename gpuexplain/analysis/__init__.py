@@ -1,0 +1,1 @@
+"""One question a file: a frame of points in, a finding out; nothing measured, nothing drawn."""
