@@ -65,6 +65,22 @@ def usable(points: Iterable[Point]) -> list[Point]:
     return [p for p in points if p.status is Status.OK and p.median_s is not None and not p.is_hollow]
 
 
+def has_flag(frame: pd.DataFrame, *flags: str) -> "pd.Series[bool]":
+    """Return, by row, whether any of ``flags`` is set; all false without a ``flags`` column."""
+    if "flags" not in frame:
+        return pd.Series(False, index=frame.index)
+    wanted = set(flags)
+    return frame["flags"].map(lambda text: bool(wanted.intersection(str(text).split()))).astype(bool)
+
+
+def usable_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that may become a best, a knee or the end of a range; ``usable`` for frames."""
+    mask = ~has_flag(frame, *HOLLOW_FLAGS)
+    if "status" in frame:
+        mask &= frame["status"] == Status.OK.value
+    return frame[mask]
+
+
 def series_of(points: Sequence[Point], series: str, device: str | None = None) -> list[Point]:
     """Return one series (of one device, if named), by rising x.
 
@@ -86,4 +102,13 @@ def with_flags(point: Point, *flags: Flag) -> Point:
     return point.model_copy(update={"flags": tuple(f for f in Flag if f in wanted)})
 
 
-__all__ = ["COLUMNS", "HOLLOW_FLAGS", "points_frame", "series_of", "usable", "with_flags"]
+__all__ = [
+    "COLUMNS",
+    "HOLLOW_FLAGS",
+    "has_flag",
+    "points_frame",
+    "series_of",
+    "usable",
+    "usable_rows",
+    "with_flags",
+]

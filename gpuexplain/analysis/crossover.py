@@ -8,9 +8,10 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from gpuexplain.analysis.rows import column, require_columns, usable_rows
+from gpuexplain.analysis.rows import column, require_columns
 from gpuexplain.analysis.thresholds import exceeds, falls_short
 from gpuexplain.findings import Crossover, CrossoverVerdict
+from gpuexplain.points import usable_rows
 
 # Within 5 % nobody wins: two runs of the same case differ by that on a busy machine.
 WIN_ABOVE = 1.05

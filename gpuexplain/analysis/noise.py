@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pandas as pd
 
-from gpuexplain.analysis.rows import require_columns, usable_rows
+from gpuexplain.analysis.rows import require_columns
 from gpuexplain.findings import NoiseFloor, NotFound
+from gpuexplain.points import usable_rows
 
 # A difference takes two.
 FEWEST_POINTS = 2

@@ -12,11 +12,12 @@ from gpuexplain.analysis.matmul_peak import (
     split_suspects,
 )
 from gpuexplain.analysis.plausibility import precision_by_error
-from gpuexplain.analysis.rows import best_index, has_flag, require_columns
+from gpuexplain.analysis.rows import best_index, require_columns
 from gpuexplain.analysis.thresholds import exceeds, falls_short, reaches
 from gpuexplain.findings import MatmulPeak, PrecisionRanking
 from gpuexplain.hardware.reference import match_reference_gpu
 from gpuexplain.model import Dtype, Flag
+from gpuexplain.points import has_flag
 
 # A 16-bit format that does not even come near fp32 runs without hardware for it.
 SLOW_16BIT_BELOW = 0.80

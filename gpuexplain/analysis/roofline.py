@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 
-from gpuexplain.analysis.rows import require_columns, usable_rows
+from gpuexplain.analysis.rows import require_columns
 from gpuexplain.analysis.thresholds import exceeds
 from gpuexplain.errors import PointsError
 from gpuexplain.findings import Roofline, RooflinePoint
+from gpuexplain.points import usable_rows
 
 # Clocks above the reference lift both roofs by up to this much; beyond it something is wrong.
 ABOVE_ROOF = 1.15

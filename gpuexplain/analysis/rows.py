@@ -14,7 +14,7 @@ import pandas as pd
 
 from gpuexplain.analysis.thresholds import reaches
 from gpuexplain.errors import PointsError
-from gpuexplain.model import HOLLOW_FLAGS, Status
+from gpuexplain.points import usable_rows
 
 Floats = npt.NDArray[np.float64]
 
@@ -35,22 +35,6 @@ class Rates:
     def keep(self, mask: npt.NDArray[np.bool_]) -> "Rates":
         """Return the points where ``mask`` is true."""
         return Rates(self.sizes[mask], self.seconds[mask], self.rates[mask], self.low[mask], self.high[mask])
-
-
-def has_flag(frame: pd.DataFrame, *flags: str) -> "pd.Series[bool]":
-    """Return, by row, whether any of ``flags`` is set; all false without a ``flags`` column."""
-    if "flags" not in frame:
-        return pd.Series(False, index=frame.index)
-    wanted = set(flags)
-    return frame["flags"].map(lambda text: bool(wanted.intersection(str(text).split()))).astype(bool)
-
-
-def usable_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that may become a best, a knee or the end of a range."""
-    mask = ~has_flag(frame, *HOLLOW_FLAGS)
-    if "status" in frame:
-        mask &= frame["status"] == Status.OK.value
-    return frame[mask]
 
 
 def column(frame: pd.DataFrame, name: str) -> Floats | None:
