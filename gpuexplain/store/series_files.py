@@ -224,7 +224,7 @@ def _row_notes(frame: pd.DataFrame, table: Table, columns: SeriesColumns) -> Ite
 def _count_notes(frame: pd.DataFrame, columns: SeriesColumns) -> Iterator[str]:
     count = len(usable_rows(frame))
     if count < 2:
-        yield f"{count} usable point(s): too few to see how anything changes with {columns.size} (too_few_points)"
+        yield f"{count} usable point(s): too few to see a change with {columns.size} (too_few_points)"
 
 
 def _keys(columns: SeriesColumns) -> list[str]:
