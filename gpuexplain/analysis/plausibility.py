@@ -68,9 +68,11 @@ def judge_rate(
 
 def _fits_tf32(rate_flops: float, gpu: ReferenceGpu, fp32: ReferencePeak) -> bool:
     tf32 = peak_flops(gpu, Dtype.TF32)
-    if tf32 is None or not exceeds(tf32, fp32.rate_flops):
-        return False  # GeForce 30 and 40: both peaks are the same, only the error can tell
-    return exceeds(rate_flops / fp32.rate_flops, CLOCK_UP_TO) and not exceeds(rate_flops / tf32, CLOCK_UP_TO)
+    if tf32 is None:
+        return False
+    # Both can only hold where the tf32 peak is higher: on GeForce 30 and 40 the error has to tell.
+    above_fp32 = exceeds(rate_flops / fp32.rate_flops, CLOCK_UP_TO)
+    return above_fp32 and not exceeds(rate_flops / tf32, CLOCK_UP_TO)
 
 
 def precision_by_error(dtype: Dtype, rel_error: float | None) -> str | None:

@@ -57,6 +57,7 @@ def test_dip_after_the_best_does_not_count() -> None:
         pytest.param({8: 960, 16: 1000}, True, id="it gained 4 %"),
         pytest.param({8: 1000, 16: 1050}, True, id="it gained exactly 5 %"),
         pytest.param({8: 500, 16: 1000, 32: 990}, True, id="the best is not the last"),
+        pytest.param({32: 800, 48: 1000, 64: 900}, True, id="rising from the half, but past the best"),
         pytest.param({8: 500, 12: 800, 14: 810, 16: 820}, False, id="dense grid: half, not the neighbour"),
         pytest.param({1: 100, 7: 990, 13: 1000}, False, id="gap: 7 is more than half of 13"),
         pytest.param({8: 1000}, True, id="one batch: no last step"),
