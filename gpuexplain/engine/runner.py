@@ -1,0 +1,298 @@
+"""Who may measure next, and how does it go? The engine's front door, for pages, command line and tests."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from types import TracebackType
+from typing import Self
+
+from gpuexplain.engine.board import Board
+from gpuexplain.engine.flight import Flight
+from gpuexplain.engine.jobs import EngineStatus, Job, JobState
+from gpuexplain.engine.key import compute_key, resolve_device
+from gpuexplain.engine.limits import Limits
+from gpuexplain.engine.recorder import Recorder
+from gpuexplain.engine.stored_jobs import job_from_run
+from gpuexplain.engine.ticket import Measurable, Ticket, make_ticket
+from gpuexplain.engine.worker_process import default_command
+from gpuexplain.engine.worker_slot import WorkerSlot
+from gpuexplain.errors import EngineError, InputError, StoreError
+from gpuexplain.hardware.machine import Machine, TorchProbe
+from gpuexplain.model import Params
+from gpuexplain.settings import Settings
+from gpuexplain.store.run import new_run_id
+from gpuexplain.store.runs import RunStore
+
+LOG = logging.getLogger("gpuexplain.engine")
+
+_STOP_S = 10.0
+_STOPPED = "The engine is stopped. Start the app again."
+_BROKEN = "The engine stopped on an internal error. The log has the details; restart the app."
+
+
+class Runner:
+    """One queue and one worker; every method may be called from any thread.
+
+    A *visitor* is any stable name of who asks: keep it the same across tabs and reloads of one person,
+    for it carries the right to cancel and the limit of two runs.
+    """
+
+    def __init__(
+        self,
+        store: RunStore,
+        settings: Settings,
+        worker_command: Sequence[str] | None = None,
+        clock: Callable[[], float] = time.time,
+        *,
+        limits: Limits | None = None,
+        warm: bool = True,
+    ) -> None:
+        """Prepare; nothing runs before ``start``.
+
+        Args:
+            store: Where runs are kept.
+            settings: The operator's limits.
+            worker_command: How a worker is started; with our interpreter by default.
+            clock: Seconds since the epoch, for the times that are shown and stored.
+            limits: How long to wait for what.
+            warm: Whether a worker loads torch at once, before the first run asks for it.
+        """
+        self._store = store
+        self._settings = settings
+        self._clock = clock
+        self._limits = limits or Limits()
+        self._warm = warm
+        self._board = Board(settings.max_queue)
+        self._slot = WorkerSlot(worker_command or default_command(), self._limits, probes=warm)
+        self._unsaved: list[Recorder] = []
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Self:
+        """Start."""
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop."""
+        self.stop()
+
+    def start(self) -> None:
+        """Begin to serve, without waiting; runs that a dead process left behind are marked interrupted."""
+        if self._thread is not None:
+            return
+        try:
+            self._store.interrupt_orphans()
+        except StoreError as error:  # measuring and showing must work all the same
+            LOG.warning("%s", error)
+        self._stopping.clear()
+        self._board.reopen()
+        if self._warm and not self._settings.read_only:
+            self.warm_up()
+        self._thread = threading.Thread(target=self._serve, name="gpuexplain-engine", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the worker and wait for it; a running job becomes INTERRUPTED, its points are kept."""
+        if self._thread is None:
+            return
+        self._stopping.set()
+        self._thread.join(_STOP_S)
+        self._thread = None
+
+    def warm_up(self) -> None:
+        """Start a worker soon, unless there is one, so that the next run begins fast."""
+        self._slot.probed.clear()
+        self._slot.wants_start = True
+
+    def submit(
+        self,
+        experiment: Measurable,
+        params: Params,
+        machine: Machine,
+        visitor: str,
+        fresh: bool = False,
+    ) -> Job:
+        """Ask for a run and return at once.
+
+        The same request of several visitors is one flight. A finished, undisturbed run of the same key
+        answers at once (state DONE, its own times), unless ``fresh``.
+
+        Args:
+            experiment: What to measure.
+            params: Of ``experiment.params_type``.
+            machine: As inspected, with the worker's probe: it decides what ``auto`` means.
+            visitor: Who asks.
+            fresh: Measure even if there is a result.
+
+        Raises:
+            InputError: If the params are of another experiment or over the operator's limit.
+            QueueFullError: If the queue, or the visitor's share of it, is full.
+            EngineError: If nothing is measured here (read-only), or the engine has stopped.
+        """
+        self._check(experiment, params)
+        key = compute_key(experiment.id, experiment.measuring_version, params, machine)
+        if (shared := self._board.join(key, visitor)) is not None:
+            return shared
+        if not fresh and (answer := self._find_answer(key, visitor)) is not None:
+            return answer
+        if self._settings.read_only:
+            raise EngineError(
+                "Nothing is measured here (GPUEXPLAIN_READ_ONLY is set). Look at an earlier run, "
+                "or install GPU Explain on your own machine."
+            )
+        if self._thread is None:
+            raise EngineError(_STOPPED)
+        now = self._clock()
+        device = resolve_device(params.device, machine)
+        ticket = make_ticket(
+            experiment, params, machine, run_id=new_run_id(now), key=key, device=device, now=now
+        )
+        return self._board.queue(ticket, visitor)
+
+    def job(self, run_id: str) -> Job | None:
+        """Return a job as it stands now, from memory or from the store; None if nobody knows it.
+
+        Raises:
+            StoreError: If it is not in memory and the store cannot be read.
+        """
+        job = self._board.get(run_id)
+        if job is None and (run := self._store.find_run(run_id)) is not None:
+            job = job_from_run(run)
+            if not job.state.is_active:  # an active one belongs to another process
+                job = self._board.add_ended(job)
+        return job
+
+    def active_jobs(self) -> tuple[Job, ...]:
+        """Return the waiting and running jobs, oldest first."""
+        return self._board.active()
+
+    def join(self, run_id: str, visitor: str) -> Job:
+        """Take part in an active job of somebody else: it then goes on when they leave.
+
+        Raises:
+            EngineError: If the job is not active here.
+        """
+        return self._board.watch(run_id, visitor)
+
+    def cancel(self, run_id: str, visitor: str) -> Job:
+        """Stop a job: asked first, ended by force within two seconds; its points are kept.
+
+        A visitor who shares a job with others only leaves it; the last one stops it. A queued job is
+        just removed. An ended job stays as it is.
+
+        Raises:
+            EngineError: If there is no such job, or the visitor has no part in it.
+        """
+        return self._board.leave(run_id, visitor, self._clock())
+
+    def wait(self, run_id: str, timeout: float | None = None) -> Job | None:
+        """Return the job once it has ended, or as it stands after ``timeout`` seconds."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        job = self.job(run_id)
+        while job is not None and job.state.is_active:
+            rest = None if deadline is None else deadline - time.monotonic()
+            if rest is not None and rest <= 0:
+                break
+            job = self.wait_change(run_id, job.version, rest)
+        return job
+
+    def wait_change(self, run_id: str, version: int, timeout: float | None = None) -> Job | None:
+        """Return the job once it is newer than ``version`` or has ended, or after ``timeout`` seconds."""
+        return self._board.wait_change(run_id, version, timeout) or self.job(run_id)
+
+    def follow(self, run_id: str) -> Iterator[Job]:
+        """Yield the job now and after every change (several may come as one); the last one has ended."""
+        job = self.job(run_id)
+        while job is not None:
+            yield job
+            if not job.state.is_active:
+                return
+            job = self.wait_change(run_id, job.version)
+
+    def status(self) -> EngineStatus:
+        """Return what runs now."""
+        active = self._board.active()
+        running = next((job for job in active if job.state is not JobState.QUEUED), None)
+        return EngineStatus(
+            worker="busy" if running else self._slot.state,
+            worker_restarts=max(0, self._slot.starts - 1),
+            queue_length=sum(job.state is JobState.QUEUED for job in active),
+            running=running,
+            read_only=self._settings.read_only,
+        )
+
+    @property
+    def torch_probe(self) -> TorchProbe | None:
+        """What torch said in the latest worker; None before one has loaded it."""
+        return self._slot.probe
+
+    def wait_for_probe(self, timeout: float | None = None) -> TorchProbe | None:
+        """Return what torch says, once a worker has loaded it; None if none did within ``timeout`` s."""
+        self._slot.probed.wait(timeout)
+        return self._slot.probe
+
+    def _check(self, experiment: Measurable, params: Params) -> None:
+        if not isinstance(params, experiment.params_type):
+            raise InputError(
+                f"Cannot run {experiment.id} with {type(params).__name__}: "
+                f"it takes {experiment.params_type.__name__}."
+            )
+        if params.sweep_budget_s > self._settings.max_budget_s:
+            raise InputError(
+                f"A budget of {params.sweep_budget_s:g} s is too long here: "
+                f"at most {self._settings.max_budget_s:g} s (GPUEXPLAIN_MAX_BUDGET_S)."
+            )
+
+    def _find_answer(self, key: str, visitor: str) -> Job | None:
+        try:
+            run = self._store.latest_complete(key)
+        except StoreError as error:  # then it is measured
+            LOG.warning("%s", error)
+            return None
+        if run is None:
+            return None
+        return self._board.get(run.id) or self._board.add_ended(job_from_run(run, visitor))
+
+    def _serve(self) -> None:
+        """Run one job after the other until stopped."""
+        try:
+            while not self._stopping.is_set():
+                if (ticket := self._board.take_next(self._limits.idle_poll_s)) is not None:
+                    self._fly(ticket)
+                else:
+                    self._slot.tend()
+                self._save_rest()
+        finally:
+            why = _STOPPED if self._stopping.is_set() else _BROKEN
+            self._board.close(why, JobState.INTERRUPTED, self._clock())
+            self._slot.kill()
+            self._slot.end()
+            for recorder in self._unsaved:
+                if not recorder.write():
+                    LOG.error("run %s is lost: %s", recorder.ticket.run_id, recorder.problem)
+
+    def _fly(self, ticket: Ticket) -> None:
+        recorder = Recorder(self._store, ticket, self._clock(), self._limits)
+        Flight(
+            ticket,
+            slot=self._slot,
+            board=self._board,
+            recorder=recorder,
+            limits=self._limits,
+            clock=self._clock,
+            is_stopping=self._stopping.is_set,
+        ).fly()
+        if not recorder.is_complete:
+            self._unsaved.append(recorder)
+
+    def _save_rest(self) -> None:
+        """Try again to store what a failing store did not take."""
+        for recorder in self._unsaved:
+            recorder.tick()
+            if recorder.is_complete and self._board.get(recorder.ticket.run_id):
+                self._board.change(recorder.ticket.run_id, reason=recorder.reason)
+        self._unsaved = [recorder for recorder in self._unsaved if not recorder.is_complete]
