@@ -111,7 +111,7 @@ class Board:
                 self._forget_old()
             return job
 
-    def leave(self, run_id: str, visitor: str, now: float) -> Job:
+    def leave(self, run_id: str, visitor: str, now: float) -> bool:
         """Take a visitor off a job; the last one takes the job along (see ``Runner.cancel``).
 
         Raises:
@@ -122,18 +122,20 @@ class Board:
             if job is None:
                 raise EngineError(f"There is no run {run_id} to cancel.")
             if not job.state.is_active:
-                return job
+                return False
             if visitor not in job.visitors:
                 raise EngineError(f"Run {run_id} was asked for by somebody else, who can cancel it.")
             others = tuple(name for name in job.visitors if name != visitor)
             if others:
-                return self._change(run_id, visitors=others)
-            if run_id in self._queue:
+                self._change(run_id, visitors=others)
+            elif run_id in self._queue:
                 self._queue.remove(run_id)
                 reason = "Cancelled before it began."
-                return self.change(run_id, state=JobState.CANCELLED, reason=reason, finished_at=now)
-            self._cancelling.add(run_id)
-            return self._change(run_id, reason="Stopping after the current step.")
+                self.change(run_id, state=JobState.CANCELLED, reason=reason, finished_at=now)
+            else:
+                self._cancelling.add(run_id)
+                self._change(run_id, reason="Stopping after the current step.")
+            return True
 
     def is_cancelling(self, run_id: str) -> bool:
         """Whether the job should end now."""

@@ -113,7 +113,7 @@ class Runner:
         experiment: Measurable,
         params: Params,
         machine: Machine,
-        visitor: str,
+        visitor: str = "",
         fresh: bool = False,
     ) -> Job:
         """Ask for a run and return at once.
@@ -178,11 +178,11 @@ class Runner:
         """
         return self._board.watch(run_id, visitor)
 
-    def cancel(self, run_id: str, visitor: str) -> Job:
+    def cancel(self, run_id: str, visitor: str = "") -> bool:
         """Stop a job: asked first, ended by force within two seconds; its points are kept.
 
         A visitor who shares a job with others only leaves it; the last one stops it. A queued job is
-        just removed. An ended job stays as it is.
+        just removed. Returns False, and does nothing, if the job had ended already.
 
         Raises:
             EngineError: If there is no such job, or the visitor has no part in it.
@@ -225,9 +225,8 @@ class Runner:
             read_only=self._settings.read_only,
         )
 
-    @property
-    def torch_probe(self) -> TorchProbe | None:
-        """What torch said in the latest worker; None before one has loaded it."""
+    def probe(self) -> TorchProbe | None:
+        """Return what torch said in the latest worker; None before one has loaded it."""
         return self._slot.probe
 
     def wait_for_probe(self, timeout: float | None = None) -> TorchProbe | None:
