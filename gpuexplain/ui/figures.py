@@ -1,0 +1,78 @@
+"""Figures and words of a result, made once per state and shared by every viewer of it."""
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+
+from gpuexplain.charts.theme import Theme
+from gpuexplain.experiments.contract import Experiment, Explanation
+from gpuexplain.model import Point
+from gpuexplain.ui.result import Result
+
+_KEPT = 48  # a handful of runs, two themes each
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """Everything a page shows of one state of a result in one theme."""
+
+    findings: Any
+    main: go.Figure
+    second: go.Figure
+    main_alt: str
+    second_alt: str
+    explanation: Explanation
+
+
+class _Shared:
+    """A bounded cache; one thread draws, the others wait for it instead of drawing the same."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._drawings: OrderedDict[object, Drawing] = OrderedDict()
+        self.n_drawn = 0
+
+    def get(self, experiment: Experiment, result: Result, beside: tuple[Point, ...], theme: Theme) -> Drawing:
+        ghosts = (*beside, *result.ghosts)
+        extra = tuple(dict.fromkeys((p.source_note, p.device, p.series) for p in ghosts))
+        key = (experiment.id, result.id, result.version, result.state, extra, theme)
+        with self._lock:
+            if key not in self._drawings:
+                self._drawings[key] = _draw(experiment, result, beside, theme)
+                self.n_drawn += 1
+                while len(self._drawings) > _KEPT:
+                    self._drawings.popitem(last=False)
+            self._drawings.move_to_end(key)
+            return self._drawings[key]
+
+
+def _draw(experiment: Experiment, result: Result, beside: tuple[Point, ...], theme: Theme) -> Drawing:
+    concluded = (*result.points, *beside)
+    findings = experiment.find(concluded)
+    drawn = (*concluded, *result.ghosts)
+    return Drawing(
+        findings=findings,
+        main=experiment.draw_main(drawn, findings, theme),
+        second=experiment.draw_second(drawn, findings, theme),
+        main_alt=experiment.describe_main(findings),
+        second_alt=experiment.describe_second(findings),
+        explanation=experiment.tell(findings),
+    )
+
+
+SHARED = _Shared()
+
+
+def draw(experiment: Experiment, result: Result, beside: tuple[Point, ...], theme: Theme) -> Drawing:
+    """Return the drawing of a result.
+
+    Args:
+        experiment: The slice whose result it is.
+        result: What to conclude from and draw; its ghosts are only drawn.
+        beside: Published points to compare with: they are drawn faint and concluded from, too.
+        theme: The colours.
+    """
+    return SHARED.get(experiment, result, beside, theme)

@@ -1,0 +1,84 @@
+"""Is the app alive, and can it measure? JSON routes for load balancers and humans."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import anyio.to_thread
+import streamlit as st
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from gpuexplain.errors import GpuExplainError
+from gpuexplain.ui import engine_access as access
+
+_NO_STORE = {"Cache-Control": "no-store"}
+# How the runner names the states of a worker that can take a job.
+_WORKER_ANSWERS = frozenset({"ready", "busy"})
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One part of readiness; ``detail`` says what is wrong and what to do."""
+
+    name: str
+    ok: bool
+    detail: str
+
+
+async def live(_request: Request) -> JSONResponse:
+    """Answer that the process serves requests."""
+    return JSONResponse({"live": True}, headers=_NO_STORE)
+
+
+async def ready(_request: Request) -> JSONResponse:
+    """Answer whether worker and store can take a job, with the reason if not."""
+    checks = await anyio.to_thread.run_sync(run_checks)
+    is_ready = all(check.ok for check in checks)
+    body = {
+        "ready": is_ready,
+        "checks": {check.name: {"ok": check.ok, "detail": check.detail} for check in checks},
+    }
+    return JSONResponse(body, status_code=200 if is_ready else 503, headers=_NO_STORE)
+
+
+def run_checks() -> list[Check]:
+    """Return the state of every part that a measurement needs."""
+    return [_check("worker", _check_worker), _check("store", _check_store)]
+
+
+def _check(name: str, look: Callable[[], str]) -> Check:
+    try:
+        return Check(name, ok=True, detail=look())
+    except GpuExplainError as error:
+        return Check(name, ok=False, detail=str(error))
+
+
+def _check_worker() -> str:
+    runner = access.get_runner()
+    status = runner.status()
+    if status.read_only:
+        return "not needed: this installation shows and never measures"
+    if status.worker in _WORKER_ANSWERS:
+        return status.worker
+    if runner.probe() is not None:  # it answered before and sleeps now, or is being restarted
+        return f"{status.worker}; the next run starts it"
+    raise GpuExplainError(
+        f"The measuring process is {status.worker} and has not answered yet. Try again soon."
+    )
+
+
+def _check_store() -> str:
+    access.get_store().check_writable()
+    return "writable"
+
+
+def health_routes() -> list[Route]:
+    """Return the routes, also under the base URL path, where Streamlit would answer with its page."""
+    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    prefixes = ("", f"/{base}") if base else ("",)
+    return [
+        Route(f"{prefix}/api/{name}", endpoint, methods=["GET"])
+        for prefix in prefixes
+        for name, endpoint in (("live", live), ("ready", ready))
+    ]

@@ -1,0 +1,197 @@
+"""A lab page, top to bottom, for any experiment: question, answer, controls, chart, words, tabs."""
+
+import html
+from dataclasses import dataclass, replace
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from gpuexplain.engine.jobs import Job
+from gpuexplain.engine.key import compute_key
+from gpuexplain.errors import GpuExplainError
+from gpuexplain.experiments.contract import Experiment
+from gpuexplain.hardware.machine import Machine
+from gpuexplain.model import Point, Source
+from gpuexplain.ui import engine_access as access
+from gpuexplain.ui.compare import chosen_beside
+from gpuexplain.ui.controls import Controls, note_url_problems, show_controls
+from gpuexplain.ui.explanation import show_answer, show_words
+from gpuexplain.ui.figures import draw
+from gpuexplain.ui.guess import show_guess
+from gpuexplain.ui.pages import lab_page, next_lab
+from gpuexplain.ui.result import Result, as_ghosts, find_result, result_of_job
+from gpuexplain.ui.run_panel import (
+    error_slot,
+    say_cost,
+    show_ending,
+    show_progress,
+    show_run_buttons,
+    watched_slot,
+)
+from gpuexplain.ui.session import current_theme, visitor_id
+from gpuexplain.ui.tabs import show_tabs
+from gpuexplain.ui.viewers import VIEWERS, poll_interval_s
+
+CHART_CONFIG = {"displaylogo": False, "displayModeBar": False, "responsive": True}
+
+
+@dataclass(frozen=True, slots=True)
+class Boxes:
+    """The places of a lab page, in reading order."""
+
+    answer: DeltaGenerator
+    controls: DeltaGenerator
+    progress: DeltaGenerator
+    chart: DeltaGenerator
+    words: DeltaGenerator
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What one run of the page is about."""
+
+    experiment: Experiment
+    controls: Controls
+    machine: Machine
+    stored: Result  # what to show while nothing new has arrived
+    beside: tuple[Point, ...]  # published points to compare with
+
+
+def show_lab(experiment: Experiment) -> None:
+    """Write the whole page."""
+    note_url_problems(experiment)
+    _show_head(experiment)
+    boxes = _make_boxes()
+    try:
+        machine = access.get_machine()
+        with boxes.controls:
+            scene, job = _prepare(experiment, machine)
+    except GpuExplainError as error:
+        st.error(str(error))
+        return
+    _show_problems(scene)
+    _show_live(scene, job, boxes)
+    show_tabs(experiment, scene.controls.params, _shown(scene, job))
+    _show_next(experiment)
+
+
+def _show_head(experiment: Experiment) -> None:
+    page = lab_page(experiment.id)
+    eyebrow = f"{page.group} · {page.title}" if page else experiment.nav_label
+    st.html(
+        f'<header class="gx-head"><div class="gx-eyebrow">{html.escape(eyebrow)}</div>'
+        f"<h1>{html.escape(experiment.title)}</h1></header>"
+    )
+
+
+def _make_boxes() -> Boxes:
+    body = st.container(key="lab-body")
+    with body:
+        answer = st.container(key="lab-answer")
+        controls = st.container(key="lab-controls")
+        progress = st.container(key="lab-progress")
+        columns = st.container(key="lab-chart").columns([2, 1], gap="large")
+    return Boxes(answer, controls, progress, columns[0], columns[1])
+
+
+def _prepare(experiment: Experiment, machine: Machine) -> tuple[Scene, Job | None]:
+    """Write the controls and find what they lead to."""
+    row = st.container(horizontal=True, vertical_alignment="bottom", key="lab-row")
+    with row:
+        controls = show_controls(experiment, machine)
+    stored = find_result(experiment, controls.params, machine)
+    job = _find_job(experiment, controls, machine)
+    with row:
+        show_run_buttons(experiment, controls, machine, job, stored)
+    if job is None or not job.state.is_active:
+        st.html(f'<div class="gx-visible-cost">{html.escape(say_cost(controls))}</div>')
+    beside = chosen_beside(experiment, controls.params, machine, stored)
+    return Scene(experiment, controls, machine, replace(stored, ghosts=beside.ghosts), beside.points), job
+
+
+def _find_job(experiment: Experiment, controls: Controls, machine: Machine) -> Job | None:
+    """Return the active job of these params, whoever asked for it, else the one watched if it ended badly."""
+    runner = access.get_runner()
+    key = compute_key(experiment.id, experiment.measuring_version, controls.params, machine)
+    active = next((job for job in runner.active_jobs() if job.key == key), None)
+    if active is not None:
+        st.session_state[watched_slot(experiment)] = active.run_id
+        return active
+    watched = st.session_state.get(watched_slot(experiment))
+    job = runner.job(str(watched)) if watched else None
+    return job if job is not None and job.key == key else None
+
+
+def _show_problems(scene: Scene) -> None:
+    for problem in scene.controls.problems:
+        st.error(problem, icon=":material/link_off:")
+    if scene.controls.blocked:
+        st.error(scene.controls.blocked, icon=":material/block:")
+    refused = st.session_state.get(error_slot(scene.experiment))
+    if refused:
+        st.error(str(refused), icon=":material/error:")
+
+
+def _shown(scene: Scene, job: Job | None) -> Result:
+    """Return the result on screen: the job's points once there are any, the stored ones faint behind."""
+    if job is None or not job.points:
+        return scene.stored
+    live = result_of_job(job)
+    if scene.stored.id == live.id:
+        return scene.stored
+    ghosts = scene.stored.ghosts
+    if scene.stored.source is Source.MEASURED:
+        ghosts = (*as_ghosts(scene.stored.points, "earlier run on this machine"), *ghosts)
+    return replace(live, ghosts=ghosts)
+
+
+def _show_live(scene: Scene, job: Job | None, boxes: Boxes) -> None:
+    """Draw the part of the page that moves, and poll while a job is active."""
+    is_active = job is not None and job.state.is_active
+    viewers = VIEWERS.note(job.run_id, visitor_id()) if job is not None and is_active else 0
+    run_id = job.run_id if job is not None else ""
+
+    @st.fragment(run_every=poll_interval_s(viewers) if is_active else None)
+    def live() -> None:
+        now = access.get_runner().job(run_id) if run_id else None
+        if is_active and (now is None or not now.state.is_active):
+            st.rerun()
+        if now is not None and is_active:
+            VIEWERS.note(run_id, visitor_id())
+        _draw_live(scene, now, boxes)
+
+    live()
+
+
+def _draw_live(scene: Scene, job: Job | None, boxes: Boxes) -> None:
+    shown = _shown(scene, job)
+    drawing = draw(scene.experiment, shown, scene.beside, current_theme())
+    with boxes.answer:
+        show_answer(drawing.explanation, shown.badges)
+    with boxes.progress:
+        if job is not None and job.state.is_active:
+            show_progress(job)
+        else:
+            show_ending(job)
+    with boxes.chart:
+        name = scene.experiment.id
+        st.plotly_chart(
+            drawing.main, theme=None, key=f"{name}-main", config=CHART_CONFIG, alt=drawing.main_alt
+        )
+        st.plotly_chart(
+            drawing.second, theme=None, key=f"{name}-second", config=CHART_CONFIG, alt=drawing.second_alt
+        )
+    with boxes.words:
+        show_guess(scene.experiment, drawing.findings, shown, job)
+        show_words(drawing.explanation)
+
+
+def _show_next(experiment: Experiment) -> None:
+    following = next_lab(experiment.id)
+    with st.container(horizontal=True, key="lab-next"):
+        if following is not None:
+            st.page_link(following.script, label=f"Next: {following.title}", icon=following.icon)
+        for name in ("home", "method"):
+            page = lab_page(name)
+            if page is not None:
+                st.page_link(page.script, label=page.title, icon=page.icon)

@@ -1,0 +1,43 @@
+"""Which pages exist, in which group, at which address."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+_FOLDER = Path(__file__).resolve().parents[2] / "pages"
+
+
+@dataclass(frozen=True, slots=True)
+class PageSpec:
+    """One page; ``script`` is absolute, because a relative one would depend on the router's place."""
+
+    name: str
+    group: str  # "" is the top of the navigation
+    title: str
+    icon: str
+    url_path: str
+    is_default: bool = False
+
+    @property
+    def script(self) -> str:
+        """The page's script."""
+        return str(_FOLDER / f"{self.name}.py")
+
+
+HOME = PageSpec("home", "", "Home", ":material/home:", "", is_default=True)
+MATMUL = PageSpec("matmul", "Measure", "Matrix multiply", ":material/grid_on:", "matmul")
+METHOD = PageSpec("method", "About", "How we measure", ":material/timer:", "method")
+
+PAGES = (HOME, MATMUL, METHOD)
+
+
+def lab_page(experiment_id: str) -> PageSpec | None:
+    """Return the page of an experiment, if it has one."""
+    return next((page for page in PAGES if page.name == experiment_id), None)
+
+
+def next_lab(experiment_id: str) -> PageSpec | None:
+    """Return the measuring page after this one, if there is one."""
+    labs = [page for page in PAGES if page.group == MATMUL.group]
+    names = [page.name for page in labs]
+    position = names.index(experiment_id) + 1 if experiment_id in names else len(labs)
+    return labs[position] if position < len(labs) else None

@@ -1,0 +1,151 @@
+"""Which result does a page show for these params: live, measured before, or published?"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from gpuexplain.engine.jobs import Job
+from gpuexplain.experiments.contract import Experiment
+from gpuexplain.hardware.machine import Machine
+from gpuexplain.measuring.session import Coverage
+from gpuexplain.model import Dtype, Params, Point, Source
+from gpuexplain.store.run import RunState, RunSummary, StoredRun
+from gpuexplain.ui import engine_access as access
+from gpuexplain.ui.badges import KIND_OF_SOURCE, Badge
+from gpuexplain.ui.published import default_published, points_of, series_key
+from gpuexplain.units import format_age
+
+# How a run may be sampled without becoming another question.
+_EFFORT = frozenset({"preset", "budget_s"})
+_RUNS_TO_LOOK_AT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Points to draw and tell, and where they are from. ``id`` and ``version`` name a state of it."""
+
+    id: str
+    version: int
+    points: tuple[Point, ...]
+    source: Source
+    params: Mapping[str, Any]
+    badges: tuple[Badge, ...] = ()
+    state: str = RunState.DONE.value
+    reason: str = ""
+    coverage: Coverage | None = None
+    measured_at: float | None = None
+    is_exact: bool = True  # the params of the result are those of the controls
+    ghosts: tuple[Point, ...] = field(default=())  # drawn faint, not concluded from
+
+
+def result_of_job(job: Job) -> Result:
+    """Return the points of a running or just ended job."""
+    label = "measuring here, now" if job.state.is_active else "measured here, just now"
+    return Result(
+        id=job.run_id,
+        version=job.version,
+        points=job.points,
+        source=Source.MEASURED,
+        params=job.params,
+        badges=(Badge(label, "measured"), *_incomplete(job.state.value)),
+        state=job.state.value,
+        reason=job.reason,
+        coverage=job.coverage,
+        measured_at=job.finished_at,
+    )
+
+
+def find_result(experiment: Experiment, params: Params, machine: Machine) -> Result:
+    """Return what to show when nothing runs: this machine's latest answer, else a published series."""
+    wanted = params.model_dump(mode="json")
+    runs = [run for run in runs_here(experiment.id, machine) if _is_same_question(run.params, wanted)]
+    exact = [run for run in runs if run.params == wanted]
+    for candidates in (exact, runs):
+        done = [run for run in candidates if run.state is RunState.DONE]
+        if done or candidates:
+            return result_of_run(load_points((done or candidates)[0]), is_exact=candidates is exact)
+    return _published_result(experiment, wanted)
+
+
+def runs_here(experiment_id: str, machine: Machine) -> list[RunSummary]:
+    """Return the runs of this machine that have points, newest first."""
+    runs = access.get_store().list_runs(experiment_id, limit=_RUNS_TO_LOOK_AT)
+    return [run for run in runs if run.n_points and machine_id_of(run) == machine.platform.machine_id]
+
+
+def machine_id_of(run: RunSummary) -> str:
+    """Return the id of the machine a run was measured on; empty where it is not known."""
+    platform = (run.machine or {}).get("platform")
+    return str(platform.get("machine_id", "")) if isinstance(platform, dict) else ""
+
+
+def load_points(run: RunSummary) -> StoredRun:
+    """Return a run with its points; one that has ended is read from the store once."""
+    if run.state is RunState.RUNNING:
+        return access.get_store().load_run(run.id)
+    return _load_ended(run.id, run.state.value)
+
+
+@lru_cache(maxsize=64)
+def _load_ended(run_id: str, _state: str) -> StoredRun:
+    return access.get_store().load_run(run_id)
+
+
+def result_of_run(run: StoredRun, *, is_exact: bool = True) -> Result:
+    """Return a stored run of this machine as a result."""
+    measured_at = run.finished_at or run.created_at
+    age = f"measured here, {format_age(max(0.0, time.time() - measured_at))}"
+    return Result(
+        id=run.id,
+        version=len(run.points),
+        points=run.points,
+        source=Source.MEASURED,
+        params=run.params,
+        badges=(Badge(age, "measured"), *_effort(run, is_exact), *_incomplete(run.state.value)),
+        state=run.state.value,
+        reason=run.reason,
+        coverage=Coverage.model_validate(run.coverage) if run.coverage else None,
+        measured_at=measured_at,
+        is_exact=is_exact,
+    )
+
+
+def _effort(run: RunSummary, is_exact: bool) -> tuple[Badge, ...]:
+    """Say with which effort it was measured where the controls ask for another."""
+    if is_exact:
+        return ()
+    budget = run.params.get("budget_s")
+    text = f"a run of {budget:g} s" if isinstance(budget, (int, float)) else f"{run.params.get('preset')} run"
+    return (Badge(text),)
+
+
+def _incomplete(state: str) -> tuple[Badge, ...]:
+    if state in (RunState.DONE.value, RunState.RUNNING.value, "queued", "waiting", "starting"):
+        return ()
+    return (Badge(f"incomplete: {state}", "warning"),)
+
+
+def _published_result(experiment: Experiment, wanted: Mapping[str, Any]) -> Result:
+    dtype = Dtype(wanted["dtype"]) if wanted.get("dtype") else None
+    series = default_published(experiment.id, dtype)
+    if series is None:
+        return Result("nothing", 0, (), Source.PUBLISHED, wanted)
+    badges = (
+        Badge(f"published: {series.gpu_name}", KIND_OF_SOURCE[Source.PUBLISHED]),
+        Badge(f"source: {series.source}"),
+        Badge("nothing measured here yet"),
+    )
+    return Result(f"published {series_key(series)}", 0, points_of(series), Source.PUBLISHED, wanted, badges)
+
+
+def _is_same_question(have: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    names = (set(have) | set(wanted)) - _EFFORT
+    return all(have.get(name) == wanted.get(name) for name in names)
+
+
+def as_ghosts(points: tuple[Point, ...], note: str) -> tuple[Point, ...]:
+    """Return measured points as what they are beside a newer measurement: recorded ones."""
+    changed = {"source": Source.RECORDED, "source_note": note}
+    return tuple(p.model_copy(update=changed) if p.source is Source.MEASURED else p for p in points)

@@ -1,0 +1,46 @@
+"""How a marked sentence becomes HTML: coloured series words, terms that open their definition."""
+
+import html
+import itertools
+import re
+
+from gpuexplain.charts.theme import Entity
+from gpuexplain.wording.glossary import GLOSSARY
+from gpuexplain.wording.markup import Span, parse
+
+_BOLD = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
+_CODE = re.compile(r"`([^`]+)`")
+_ENTITIES = frozenset(entity.value for entity in Entity)
+_ids = itertools.count()
+
+
+def to_html(text: str) -> str:
+    """Return a marked text as HTML inside one paragraph or heading; everything else is escaped."""
+    joined = "".join(_span_html(span) for span in parse(text))
+    return _CODE.sub(r"<code>\1</code>", _BOLD.sub(r"<strong>\1</strong>", joined))
+
+
+def paragraphs(text: str, lead: str = "") -> str:
+    """Return a marked text as ``<p>`` elements; ``lead`` opens the first one in bold."""
+    parts = [part.strip() for part in text.split("\n\n") if part.strip()]
+    opening = f"<strong>{html.escape(lead)}</strong> " if lead else ""
+    return "".join(f"<p>{opening if i == 0 else ''}{to_html(part)}</p>" for i, part in enumerate(parts))
+
+
+def _span_html(span: Span) -> str:
+    text = html.escape(span.text, quote=False)
+    if span.term and span.term in GLOSSARY:
+        return _term_html(text, GLOSSARY[span.term].definition)
+    if span.entity in _ENTITIES:
+        return f'<span class="gx-{span.entity}">{text}</span>'
+    return text
+
+
+def _term_html(text: str, definition: str) -> str:
+    """A button, so that keyboard and touch reach it; the definition is its description."""
+    name = f"gx-term-{next(_ids)}"
+    button = f'<button type="button" class="gx-term" aria-describedby="{name}">{text}</button>'
+    return (
+        f'<span class="gx-termbox">{button}'
+        f'<span role="tooltip" class="gx-def" id="{name}">{html.escape(definition)}</span></span>'
+    )

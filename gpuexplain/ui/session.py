@@ -1,0 +1,29 @@
+"""What belongs to one browser session: who it is, and which theme it looks at."""
+
+import hashlib
+import secrets
+
+import streamlit as st
+
+from gpuexplain.charts.theme import Theme
+
+_COOKIE = "_streamlit_xsrf"
+
+
+def visitor_id() -> str:
+    """Return the name under which this browser asks for jobs: anonymous, the same in all its tabs.
+
+    The cookie is the one Streamlit sets against forged requests; only a digest of it leaves this
+    function. Without cookies every tab is a visitor of its own.
+    """
+    cookie = st.context.cookies.get(_COOKIE)
+    if cookie:
+        return f"visitor-{hashlib.sha256(cookie.encode()).hexdigest()[:10]}"
+    if "visitor" not in st.session_state:
+        st.session_state["visitor"] = f"visitor-{secrets.token_hex(5)}"
+    return str(st.session_state["visitor"])
+
+
+def current_theme() -> Theme:
+    """Return the theme that the browser shows; light until it has told us."""
+    return "dark" if st.context.theme.type == "dark" else "light"

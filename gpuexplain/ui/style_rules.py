@@ -1,0 +1,78 @@
+"""Style rules that do not depend on the theme; colours come as variables."""
+
+# Selectors: .gx-* is our own HTML, .st-key-* a container or widget that we named.
+RULES = """
+.stMainBlockContainer{max-width:84rem}
+.gx-eyebrow{font-size:.75rem;font-weight:650;letter-spacing:.08em;text-transform:uppercase;
+  color:var(--gx-muted)}
+.gx-head h1{font-size:2.1rem;line-height:1.2;font-weight:720;letter-spacing:-.02em;margin:.15rem 0 0;
+  padding:0; color:var(--gx-text);text-wrap:balance}
+.gx-answer{font-size:1.3rem;line-height:1.4;font-weight:600;margin:0;color:var(--gx-text);text-wrap:pretty;
+  max-width:60rem}
+.gx-badges{display:flex;flex-wrap:wrap;gap:.4rem;margin-top:.55rem}
+.gx-badge{font-size:.8rem;font-weight:550;line-height:1.5;padding:.1rem .55rem;border-radius:.4rem;
+  border:1px solid var(--gx-line);background:var(--gx-second);color:var(--gx-muted)}
+.gx-badge-measured{color:var(--gx-overhead);background:var(--gx-overhead-soft);border-color:transparent}
+.gx-badge-ghost{border-style:dashed;border-color:var(--gx-muted)}
+.gx-badge-warning{color:var(--gx-warning);background:var(--gx-warning-soft);border-color:transparent}
+.gx-cpu,.gx-gpu,.gx-transfer,.gx-overhead,.gx-theory,.gx-warning{font-weight:650}
+.gx-cpu{color:var(--gx-cpu)}.gx-gpu{color:var(--gx-gpu)}.gx-transfer{color:var(--gx-transfer)}
+.gx-overhead{color:var(--gx-overhead)}.gx-theory{color:var(--gx-muted)}.gx-warning{color:var(--gx-warning)}
+.gx-words{font-size:1rem;line-height:1.6;color:var(--gx-text)}
+.gx-words h2{font-size:.75rem;font-weight:650;letter-spacing:.08em;text-transform:uppercase;
+  color:var(--gx-muted);margin:0 0 .15rem;padding:0}
+.gx-words p{margin:0 0 1rem}
+.gx-caveats{margin:0;padding:.6rem .8rem .6rem 1.7rem;border-left:3px solid var(--gx-warning);
+  background:var(--gx-warning-soft);border-radius:0 .4rem .4rem 0;font-size:.9rem}
+.gx-caveats li{margin:.15rem 0}
+.gx-termbox{position:relative;display:inline}
+.gx-term{all:unset;cursor:help;border-bottom:1.5px dotted var(--gx-muted)}
+.gx-term:focus-visible{outline:2px solid var(--gx-gpu);outline-offset:2px;border-radius:2px}
+.gx-def{visibility:hidden;opacity:0;position:absolute;left:0;top:calc(100% + .35rem);z-index:50;
+  width:max-content;
+  max-width:min(18rem,70vw);padding:.55rem .7rem;border-radius:.45rem;font-size:.85rem;font-weight:400;
+  line-height:1.45;color:var(--gx-text);background:var(--gx-background);border:1px solid var(--gx-muted);
+  box-shadow:0 4px 16px rgba(0,0,0,.18)}
+.gx-term:hover+.gx-def,.gx-term:focus+.gx-def,.gx-def:hover{visibility:visible;opacity:1}
+.gx-muted{color:var(--gx-muted)}
+.gx-machine{border-top:1px solid var(--gx-line);margin-top:1.2rem;padding-top:1rem;font-size:.875rem;
+  line-height:1.6;color:var(--gx-text)}
+.gx-machine .gx-eyebrow{margin-bottom:.3rem}
+.gx-facts{display:grid;grid-template-columns:max-content 1fr;gap:.35rem 1.2rem;margin:0;font-size:.95rem}
+.gx-facts dt{color:var(--gx-muted)}.gx-facts dd{margin:0;color:var(--gx-text);overflow-wrap:anywhere}
+.gx-figure{font-size:2rem;font-weight:720;letter-spacing:-.02em;line-height:1.2}
+.gx-visible-cost{font-size:.875rem;color:var(--gx-muted)}
+
+/* our HTML brings its own margins; tooltips may leave their box */
+.stHtml,[data-testid=stHtml]{overflow:visible}
+
+/* preset names: the value is the label (it is written into the address bar), shown as a title */
+.st-key-preset [data-testid^=stBaseButton-segmented_control]{text-transform:capitalize}
+.st-key-preset [data-testid^=stBaseButton-segmented_control]::after{margin-left:.4em;
+  font-weight:400;opacity:.85;
+  text-transform:none}
+.st-key-preset [data-testid^=stBaseButton-segmented_control] p{font-weight:550}
+
+/* controls share one baseline; primary buttons have contrast in both themes */
+.st-key-lab-controls [data-testid=stHorizontalBlock]{align-items:flex-end}
+[data-testid=stBaseButton-primary],[data-testid=stBaseButton-primary] p{color:var(--gx-on-primary)!important}
+[data-testid=stBaseButton-primary]{font-weight:650}
+[data-testid=stCaptionContainer],[data-testid=stCaptionContainer] p{color:var(--gx-muted)!important;opacity:1}
+[data-testid=stMain] a:focus-visible,[data-testid=stMain] button:focus-visible,
+[data-testid=stSidebar] a:focus-visible,[role=tab]:focus-visible,[role=radio]:focus-visible{
+  outline:2px solid var(--gx-gpu)!important;outline-offset:2px}
+
+@media (max-width:640px){
+  .gx-head h1{font-size:1.6rem}.gx-answer{font-size:1.1rem}
+  /* the answer and the chart come before the controls */
+  .st-key-lab-body>div:has(>.st-key-lab-controls){order:3}
+  .st-key-lab-body>div:has(>.st-key-lab-progress){order:1}
+  .st-key-lab-body>div:has(>.st-key-lab-chart){order:2}
+  .st-key-lab-body>div:has(>.st-key-lab-words){order:4}
+  .gx-facts{grid-template-columns:1fr;gap:0}.gx-facts dd{margin-bottom:.5rem}
+}
+@media (prefers-reduced-motion:reduce){
+  *,*::before,*::after{animation-duration:.001ms!important;animation-iteration-count:1!important;
+    transition-duration:.001ms!important;scroll-behavior:auto!important}
+}
+"""
