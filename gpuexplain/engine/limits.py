@@ -20,8 +20,8 @@ class Limits:
     deadline_grace_s: float = 60.0
     silent_s: float = 20.0  # without a heartbeat (one a second), on a machine that may be swapping
     # Cancel: asked, terminated, killed; within two seconds in all.
-    polite_cancel_s: float = 1.2
-    terminate_s: float = 0.4
+    polite_cancel_s: float = 1.0
+    terminate_s: float = 0.3
     idle_exit_s: float = 300.0  # an idle worker gives torch's memory back
     poll_s: float = 0.05  # how often a running job looks at its clocks
     idle_poll_s: float = 0.2

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from gpuexplain.errors import UnsupportedError
@@ -19,6 +20,16 @@ class FakeParams(Params):
 
     script: str = "point"
     tag: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FakeExperiment:
+    """What the engine needs of an experiment."""
+
+    id: str = "fake"
+    measuring_version: int = 1
+    measure_module: str = MODULE
+    params_type: type[FakeParams] = FakeParams
 
 
 def make_point(x: float, **fields: object) -> Point:

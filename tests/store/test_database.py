@@ -117,7 +117,7 @@ def test_a_newer_file_is_refused(store_url: str, store: RunStore) -> None:
 def test_a_damaged_file_is_told_as_such(tmp_path: Path) -> None:
     """The remedy is to move it away."""
     (tmp_path / "bad.db").write_bytes(b"no database at all " * 500)
-    with pytest.raises(StoreError, match="not a database.*move it away"):
+    with pytest.raises(StoreError, match=r"not a database.*move it away"):
         RunStore(f"sqlite:///{tmp_path / 'bad.db'}")
 
 
@@ -136,7 +136,7 @@ def test_a_damaged_point_is_told_as_such(
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     """The remedy names the variable."""
     (tmp_path / "file").touch()
-    with pytest.raises(StoreError, match="Cannot open the store.*set GPUEXPLAIN_HOME"):
+    with pytest.raises(StoreError, match=r"Cannot open the store.*set GPUEXPLAIN_HOME"):
         open_store(Settings(home=tmp_path / "file" / "home"))
 
 
@@ -148,7 +148,7 @@ def test_a_read_only_database_can_be_read_but_not_written(
     path = store_url.removeprefix("sqlite:///")
     read_only = RunStore(f"sqlite:///file:{path}?mode=ro&uri=true")
     assert read_only.load_run(run_id).id == run_id
-    with pytest.raises(StoreError, match="readonly database.*make it writable, or set GPUEXPLAIN_HOME"):
+    with pytest.raises(StoreError, match=r"readonly database.*make it writable, or set GPUEXPLAIN_HOME"):
         read_only.finish_run(run_id, RunState.DONE)
 
 
@@ -160,7 +160,7 @@ def test_a_full_disk_is_told(
     store.save_points(run_id, [make_point(16)])
     with store._engine.connect() as connection:
         connection.execute(text("PRAGMA max_page_count=1"))  # clamped to what the file has now
-    with pytest.raises(StoreError, match="disk is full.*Free some space"):
+    with pytest.raises(StoreError, match=r"disk is full.*Free some space"):
         store.save_points(run_id, [make_point(32, samples_s=tuple(i / 7 for i in range(2_000)))])
     assert [point.x for point in store.load_run(run_id).points] == [16]
 
@@ -237,7 +237,8 @@ def test_only_runs_of_dead_processes_are_interrupted(
         import sys
         from gpuexplain.store.runs import RunStore
         store = RunStore(sys.argv[1])
-        print(store.create_run(experiment="m", measuring_version=1, key="k", params={}, device="cpu"), flush=True)
+        run = dict(experiment="m", measuring_version=1, key="k", params={}, device="cpu")
+        print(store.create_run(**run), flush=True)
         sys.stdin.readline()
     """
     own = begin_run()

@@ -16,7 +16,9 @@ MakePoint = Callable[..., Point]
 BeginRun = Callable[..., str]
 
 
-def test_a_run_comes_back_as_it_was_saved(store: RunStore, begin_run: BeginRun, make_point: MakePoint) -> None:
+def test_a_run_comes_back_as_it_was_saved(
+    store: RunStore, begin_run: BeginRun, make_point: MakePoint
+) -> None:
     """Points keep their order, raw samples and numbers that are not finite."""
     run_id = begin_run()
     odd = make_point(32, rel_error=math.nan, flops=math.inf)
@@ -45,7 +47,9 @@ def test_the_last_point_of_a_case_counts_and_keeps_its_place(
 def test_samples_are_thinned_evenly_and_counted_truly(make_point: MakePoint) -> None:
     """First and last stay, the count is that of all."""
     samples = tuple(float(i) for i in range(10_001))
-    thin = thin_samples(make_point(samples_s=samples, calls_per_sample=tuple(range(10_001)), n_samples=10_001))
+    thin = thin_samples(
+        make_point(samples_s=samples, calls_per_sample=tuple(range(10_001)), n_samples=10_001)
+    )
     assert (len(thin.samples_s), thin.n_samples) == (MAX_KEPT_SAMPLES, 10_001)
     assert (thin.samples_s[0], thin.samples_s[-1]) == (0.0, 10_000.0)
     assert thin.calls_per_sample == tuple(int(sample) for sample in thin.samples_s)
