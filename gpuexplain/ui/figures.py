@@ -8,6 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from gpuexplain.charts.theme import Theme
+from gpuexplain.errors import PointsError
 from gpuexplain.experiments.contract import Experiment, Explanation
 from gpuexplain.model import Point
 from gpuexplain.ui.result import Result
@@ -35,7 +36,14 @@ class _Shared:
         self._drawings: OrderedDict[object, Drawing] = OrderedDict()
         self.n_drawn = 0
 
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._drawings.clear()
+            self.n_drawn = 0
+
     def get(self, experiment: Experiment, result: Result, beside: tuple[Point, ...], theme: Theme) -> Drawing:
+        """Return the drawing, made at most once."""
         ghosts = (*beside, *result.ghosts)
         extra = tuple(dict.fromkeys((p.source_note, p.device, p.series) for p in ghosts))
         key = (experiment.id, result.id, result.version, result.state, extra, theme)
@@ -50,9 +58,8 @@ class _Shared:
 
 
 def _draw(experiment: Experiment, result: Result, beside: tuple[Point, ...], theme: Theme) -> Drawing:
-    concluded = (*result.points, *beside)
-    findings = experiment.find(concluded)
-    drawn = (*concluded, *result.ghosts)
+    findings = _conclude(experiment, result, beside)
+    drawn = (*result.points, *beside, *result.ghosts)
     return Drawing(
         findings=findings,
         main=experiment.draw_main(drawn, findings, theme),
@@ -61,6 +68,14 @@ def _draw(experiment: Experiment, result: Result, beside: tuple[Point, ...], the
         second_alt=experiment.describe_second(findings),
         explanation=experiment.tell(findings),
     )
+
+
+def _conclude(experiment: Experiment, result: Result, beside: tuple[Point, ...]) -> Any:
+    """Conclude from what is beside the result too, once the two have enough in common."""
+    try:
+        return experiment.find((*result.points, *beside))
+    except PointsError:
+        return experiment.find(result.points)
 
 
 SHARED = _Shared()

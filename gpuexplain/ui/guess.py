@@ -72,24 +72,32 @@ def show_guess(experiment: Experiment, findings: Any, shown: Result, job: Job | 
 
 
 def _ask(question: Question, slot: str, off: str, guess: int | None) -> None:
+    slider = f"{slot}_slider"
     with st.container(border=True, key="lab-guess"):
         st.markdown(f"**Guess first.** {question.text()}")
-        chosen = st.select_slider(
+        st.select_slider(
             "Your guess for n",
             question.options,
             value=guess or question.options[len(question.options) // 2],
             format_func=format_count,
-            key=f"{slot}_slider",
+            key=slider,
             label_visibility="collapsed",
         )
         with st.container(horizontal=True):
-            if st.button("Keep this guess", key=f"{slot}_keep", type="tertiary"):
-                st.session_state[slot] = chosen
-            if st.button("No guessing", key=f"{slot}_off", type="tertiary"):
-                st.session_state[off] = True
-                st.rerun()
+            st.button(
+                "Keep this guess", key=f"{slot}_keep", type="tertiary", on_click=_keep, args=(slot, slider)
+            )
+            st.button("No guessing", key=f"{slot}_off", type="tertiary", on_click=_switch_off, args=(off,))
         if st.session_state.get(slot) is not None:
             st.caption(f"Your guess: n = {format_count(st.session_state[slot])}. Press Run to see.")
+
+
+def _keep(slot: str, slider: str) -> None:
+    st.session_state[slot] = st.session_state[slider]
+
+
+def _switch_off(off: str) -> None:
+    st.session_state[off] = True
 
 
 def judge(guess: int, answer: float | None) -> str:

@@ -17,7 +17,7 @@ from gpuexplain.ui.result import find_result
 from gpuexplain.ui.rich_text import to_html
 from gpuexplain.ui.run_panel import error_slot, start_run
 from gpuexplain.ui.session import current_theme
-from gpuexplain.units import format_time
+from gpuexplain.ui.short import format_budget
 from gpuexplain.wording.machine_words import tell_machine_card
 
 
@@ -26,12 +26,12 @@ def show_home() -> None:
     st.html(
         '<header class="gx-head"><div class="gx-eyebrow">GPU Explain</div>'
         "<h1>What does a GPU really do for deep learning?</h1></header>"
-        '<p class="gx-answer">Measured on the machine in front of you, every sample kept.</p>'
+        '<p class="gx-lead">Measured on the machine in front of you, every sample kept.</p>'
     )
     try:
         machine = access.get_machine()
         _show_start(machine)
-        left, right = st.columns([1, 1], gap="large")
+        left, right = st.columns([6, 5], gap="medium")
         with left:
             _show_machine(machine)
         with right:
@@ -54,7 +54,7 @@ def _show_start(machine: Machine) -> None:
             icon=":material/play_arrow:",
             disabled=read_only,
         )
-        took = format_time(params.sweep_budget_s, 2)
+        took = format_budget(params.sweep_budget_s)
         st.html(f'<div class="gx-visible-cost">{html.escape(experiment.nav_label)}, about {took}.</div>')
     page = lab_page(experiment.id)
     if pressed and page is not None and start_run(experiment, params, machine):

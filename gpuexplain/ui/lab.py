@@ -44,6 +44,7 @@ class Boxes:
     progress: DeltaGenerator
     chart: DeltaGenerator
     words: DeltaGenerator
+    second: DeltaGenerator
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,8 @@ def _make_boxes() -> Boxes:
         controls = st.container(key="lab-controls")
         progress = st.container(key="lab-progress")
         columns = st.container(key="lab-chart").columns([2, 1], gap="large")
-    return Boxes(answer, controls, progress, columns[0], columns[1])
+        second = st.container(key="lab-second")
+    return Boxes(answer, controls, progress, columns[0], columns[1], second)
 
 
 def _prepare(experiment: Experiment, machine: Machine) -> tuple[Scene, Job | None]:
@@ -178,6 +180,7 @@ def _draw_live(scene: Scene, job: Job | None, boxes: Boxes) -> None:
         st.plotly_chart(
             drawing.main, theme=None, key=f"{name}-main", config=CHART_CONFIG, alt=drawing.main_alt
         )
+    with boxes.second:
         st.plotly_chart(
             drawing.second, theme=None, key=f"{name}-second", config=CHART_CONFIG, alt=drawing.second_alt
         )

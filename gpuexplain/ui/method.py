@@ -11,7 +11,7 @@ def show_method() -> None:
     """Write the whole page."""
     st.html(
         '<header class="gx-head"><div class="gx-eyebrow">About</div><h1>How we measure</h1></header>'
-        f'<p class="gx-answer">{method_summary()}</p>'
+        f'<p class="gx-lead">{method_summary()}</p>'
     )
     for title, sentences in method_sections():
         st.subheader(title, anchor=False)

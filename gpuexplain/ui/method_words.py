@@ -2,16 +2,7 @@
 
 from gpuexplain.measuring import sampling, statistics
 from gpuexplain.model import HOLLOW_FLAGS, PRESET_BUDGET_S, Flag
-from gpuexplain.units import format_percent, format_time
-
-
-def _share(share: float) -> str:
-    return format_percent(share)
-
-
-def _time(time_s: float) -> str:
-    return format_time(time_s, 2)
-
+from gpuexplain.ui.short import format_budget, format_share
 
 # What each flag means to a reader.
 FLAG_WORDS: dict[Flag, str] = {
@@ -29,13 +20,18 @@ FLAG_WORDS: dict[Flag, str] = {
 }
 
 
+def say_flag(flag: Flag) -> str:
+    """Return a flag as words."""
+    return flag.value.replace("_", " ")
+
+
 def method_summary() -> str:
     """Return the method in one paragraph."""
     return (
-        f"Each dot is the median of many samples; the band is its {_share(statistics.CONFIDENCE)} "
-        f"interval. A sample is a block of calls lasting at least {_time(sampling.BLOCK_S)}, divided "
+        f"Each dot is the median of many samples; the band is its {format_share(statistics.CONFIDENCE)} "
+        f"interval. A sample is a block of calls lasting at least {format_budget(sampling.BLOCK_S)}, divided "
         f"by their number, after {sampling.UNTIMED_CALLS} untimed calls. Sizes are visited in rounds, in a "
-        f"random order, until every interval is within ±{_share(sampling.TARGET_HALF_WIDTH)} or the "
+        f"random order, until every interval is within ±{format_share(sampling.TARGET_HALF_WIDTH)} or the "
         "time is up. The first call of every size is kept apart as the cold call."
     )
 
@@ -49,16 +45,16 @@ def method_sections() -> list[tuple[str, list[str]]]:
         ("When a point is finished", _convergence()),
         ("Which sizes are measured", _entry()),
         ("The statistics", _statistics()),
-        ("What a point can carry", [f"**{flag}**: {words}." for flag, words in FLAG_WORDS.items()]),
+        ("What a point can carry", [f"**{say_flag(flag)}**: {words}." for flag, words in FLAG_WORDS.items()]),
     ]
 
 
 def _block() -> list[str]:
     return [
-        f"A block lasts at least {_time(sampling.BLOCK_S)}, far above the clock's resolution; its "
+        f"A block lasts at least {format_budget(sampling.BLOCK_S)}, far above the clock's resolution; its "
         "time is divided by the number of calls in it. A call that takes longer is a block of its own.",
         f"Before it, {sampling.UNTIMED_CALLS} untimed calls bring back what other sizes pushed out of the "
-        f"caches (1 untimed call where one takes {_time(sampling.LONG_CALL_S)} or more).",
+        f"caches (1 untimed call where one takes {format_budget(sampling.LONG_CALL_S)} or more).",
         f"Under {sampling.FEWEST_TICKS} ticks of the clock a block is flagged.",
         "A GPU call returns before its work is done, so the device is synchronised before the clock "
         "starts and before it stops.",
@@ -69,8 +65,9 @@ def _warmup() -> list[str]:
     return [
         "The first call of every size loads libraries and fills caches. It is shown, and never a sample.",
         f"Warm-up ends when {sampling.WARMUP_TREND_CALLS} calls in a row are no more than "
-        f"{_share(sampling.WARMUP_TREND)} faster than the one before, after "
-        f"{sampling.WARMUP_MOST_CALLS} calls, or at {_share(sampling.WARMUP_BUDGET_SHARE)} of the budget.",
+        f"{format_share(sampling.WARMUP_TREND)} faster than the one before, after "
+        f"{sampling.WARMUP_MOST_CALLS} calls, or at {format_share(sampling.WARMUP_BUDGET_SHARE)} of the "
+        "budget.",
     ]
 
 
@@ -78,8 +75,8 @@ def _rounds() -> list[str]:
     return [
         "Each size is visited once, small to large; from then on every round visits the open sizes in a new "
         "random order, so that a clock that drifts meets all of them alike.",
-        f"A size sits out while it has taken more than {_share(sampling.MOST_SHARE_OF_ONE_CASE)} of the "
-        "time so far.",
+        f"A size sits out while it has taken more than {format_share(sampling.MOST_SHARE_OF_ONE_CASE)} of "
+        "the time so far.",
         "Once the coarse picture stands, sizes are added where the lines cross.",
     ]
 
@@ -87,29 +84,31 @@ def _rounds() -> list[str]:
 def _convergence() -> list[str]:
     checks = [n for n in range(1, 8 * sampling.FIRST_CONVERGENCE_CHECK) if sampling.is_convergence_check(n)]
     return [
-        f"The target is a half-width of {_share(sampling.TARGET_HALF_WIDTH)} of the median.",
-        f"It is tested at {', '.join(map(str, checks))}, ... samples only: testing after each one would stop at "
-        "the first lucky streak.",
+        f"The target is a half-width of {format_share(sampling.TARGET_HALF_WIDTH)} of the median.",
+        f"It is tested at {', '.join(map(str, checks))}, ... samples only: testing after each one would "
+        "stop at the first lucky streak.",
         "A size whose time is up first is kept and flagged, never dropped.",
     ]
 
 
 def _entry() -> list[str]:
-    presets = ", ".join(f"{preset.value} {_time(time_s)}" for preset, time_s in PRESET_BUDGET_S.items())
+    presets = ", ".join(
+        f"{preset.value} {format_budget(time_s)}" for preset, time_s in PRESET_BUDGET_S.items()
+    )
     return [
         f"The presets spend: {presets}.",
         f"A size enters a preset if {sampling.ENTRY_CALLS} predicted calls fit in "
-        f"{_share(sampling.ENTRY_BUDGET_SHARE)} of the budget.",
-        f"A size you name yourself runs if {sampling.EXPLICIT_CALLS} calls fit in what is left; if not, it is "
-        "shown as skipped, with the reason.",
+        f"{format_share(sampling.ENTRY_BUDGET_SHARE)} of the budget.",
+        f"A size you name yourself runs if {sampling.EXPLICIT_CALLS} calls fit in what is left; if not, "
+        "it is shown as skipped, with the reason.",
     ]
 
 
 def _statistics() -> list[str]:
-    hollow = ", ".join(flag.value for flag in Flag if flag in HOLLOW_FLAGS)
+    hollow = ", ".join(say_flag(flag) for flag in Flag if flag in HOLLOW_FLAGS)
     return [
-        f"The median, with a {_share(statistics.CONFIDENCE)} interval from the order of the samples: it "
-        "assumes nothing about their distribution.",
+        f"The median, with a {format_share(statistics.CONFIDENCE)} interval from the order of the "
+        "samples: it assumes nothing about their distribution.",
         f"Under {statistics.FEWEST_FOR_INTERVAL} samples there is no interval: a whisker shows the extremes.",
         f"Points flagged {hollow} are drawn hollow and are never a best or the end of a range.",
     ]

@@ -13,7 +13,7 @@ from gpuexplain.ui import engine_access as access
 from gpuexplain.ui.controls import Controls
 from gpuexplain.ui.result import Result
 from gpuexplain.ui.session import visitor_id
-from gpuexplain.units import format_time
+from gpuexplain.ui.short import format_budget
 
 _ENDINGS = {
     JobState.CANCELLED: ("Cancelled", "Run again when you like."),
@@ -86,7 +86,7 @@ def _cancel(experiment: Experiment, run_id: str) -> None:
 
 def say_cost(controls: Controls) -> str:
     """Return what a run will take, before it is asked for."""
-    text = f"Takes about {format_time(controls.params.sweep_budget_s, digits=2)}"
+    text = f"Takes about {format_budget(controls.params.sweep_budget_s)}"
     waiting = access.get_runner().status()
     if waiting.running is not None:
         ahead = 1 + waiting.queue_length

@@ -17,7 +17,7 @@ def visitor_id() -> str:
     function. Without cookies every tab is a visitor of its own.
     """
     cookie = st.context.cookies.get(_COOKIE)
-    if cookie:
+    if isinstance(cookie, str) and cookie:
         return f"visitor-{hashlib.sha256(cookie.encode()).hexdigest()[:10]}"
     if "visitor" not in st.session_state:
         st.session_state["visitor"] = f"visitor-{secrets.token_hex(5)}"

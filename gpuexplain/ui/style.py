@@ -35,8 +35,8 @@ def _preset_seconds() -> str:
 
     The label itself stays the value, because Streamlit writes labels into the address bar.
     """
-    place = ".st-key-preset [data-testid^=stBaseButton-segmented_control]"
+    place = ".st-key-preset [role=radio]"
     return "".join(
-        f'{place}:nth-of-type({number})::after{{content:"{seconds:g}\\00a0 s"}}'
+        f'{place}:nth-of-type({number}) p::after{{content:"{seconds:g}\\00a0 s"}}'
         for number, seconds in enumerate(PRESET_BUDGET_S.values(), 1)
     )

@@ -9,6 +9,7 @@ RULES = """
   padding:0; color:var(--gx-text);text-wrap:balance}
 .gx-answer{font-size:1.3rem;line-height:1.4;font-weight:600;margin:0;color:var(--gx-text);text-wrap:pretty;
   max-width:60rem}
+.gx-lead{font-size:1.05rem;line-height:1.6;max-width:52rem;margin:.4rem 0 0;color:var(--gx-text)}
 .gx-badges{display:flex;flex-wrap:wrap;gap:.4rem;margin-top:.55rem}
 .gx-badge{font-size:.8rem;font-weight:550;line-height:1.5;padding:.1rem .55rem;border-radius:.4rem;
   border:1px solid var(--gx-line);background:var(--gx-second);color:var(--gx-muted)}
@@ -35,11 +36,13 @@ RULES = """
   box-shadow:0 4px 16px rgba(0,0,0,.18)}
 .gx-term:hover+.gx-def,.gx-term:focus+.gx-def,.gx-def:hover{visibility:visible;opacity:1}
 .gx-muted{color:var(--gx-muted)}
-.gx-machine{border-top:1px solid var(--gx-line);margin-top:1.2rem;padding-top:1rem;font-size:.875rem;
+.gx-machine{font-size:.875rem;
   line-height:1.6;color:var(--gx-text)}
 .gx-machine .gx-eyebrow{margin-bottom:.3rem}
-.gx-facts{display:grid;grid-template-columns:max-content 1fr;gap:.35rem 1.2rem;margin:0;font-size:.95rem}
-.gx-facts dt{color:var(--gx-muted)}.gx-facts dd{margin:0;color:var(--gx-text);overflow-wrap:anywhere}
+.gx-facts{display:grid;grid-template-columns:8.5rem 1fr;gap:.5rem 1rem;margin:0;font-size:.95rem;
+  line-height:1.45}
+.gx-facts dt{color:var(--gx-muted);margin:0;font-weight:400}
+.gx-facts dd{margin:0;color:var(--gx-text);overflow-wrap:anywhere}
 .gx-figure{font-size:2rem;font-weight:720;letter-spacing:-.02em;line-height:1.2}
 .gx-visible-cost{font-size:.875rem;color:var(--gx-muted)}
 
@@ -47,11 +50,10 @@ RULES = """
 .stHtml,[data-testid=stHtml]{overflow:visible}
 
 /* preset names: the value is the label (it is written into the address bar), shown as a title */
-.st-key-preset [data-testid^=stBaseButton-segmented_control]{text-transform:capitalize}
-.st-key-preset [data-testid^=stBaseButton-segmented_control]::after{margin-left:.4em;
-  font-weight:400;opacity:.85;
-  text-transform:none}
-.st-key-preset [data-testid^=stBaseButton-segmented_control] p{font-weight:550}
+.st-key-preset [role=radio]{min-height:2.5rem}
+.st-key-preset [role=radio] p::first-letter{text-transform:uppercase}
+.st-key-preset [role=radio] p{display:inline-block}
+.st-key-preset [role=radio] p::after{margin-left:.4em;font-weight:400;opacity:.85}
 
 /* controls share one baseline; primary buttons have contrast in both themes */
 .st-key-lab-controls [data-testid=stHorizontalBlock]{align-items:flex-end}
@@ -68,7 +70,7 @@ RULES = """
   .st-key-lab-body>div:has(>.st-key-lab-controls){order:3}
   .st-key-lab-body>div:has(>.st-key-lab-progress){order:1}
   .st-key-lab-body>div:has(>.st-key-lab-chart){order:2}
-  .st-key-lab-body>div:has(>.st-key-lab-words){order:4}
+  .st-key-lab-body>div:has(>.st-key-lab-second){order:4}
   .gx-facts{grid-template-columns:1fr;gap:0}.gx-facts dd{margin-bottom:.5rem}
 }
 @media (prefers-reduced-motion:reduce){

@@ -6,7 +6,7 @@ import streamlit as st
 from gpuexplain.charts.theme import ENTITY_STYLES, PALETTES, Entity
 from gpuexplain.measuring.session import Coverage
 from gpuexplain.model import Conditions, Point, Source
-from gpuexplain.ui.method_words import FLAG_WORDS, method_summary
+from gpuexplain.ui.method_words import FLAG_WORDS, method_summary, say_flag
 from gpuexplain.ui.point_choice import choose_point
 from gpuexplain.ui.result import Result
 from gpuexplain.ui.session import current_theme
@@ -61,7 +61,7 @@ def _show_point(point: Point) -> None:
     with right:
         st.markdown(_facts(point))
         for flag in point.flags:
-            st.markdown(f"- **{flag}**: {FLAG_WORDS.get(flag, '')}")
+            st.markdown(f"- **{say_flag(flag)}**: {FLAG_WORDS.get(flag, '')}")
         if point.conditions is not None:
             _show_conditions(point.conditions)
 
