@@ -6,7 +6,7 @@ from collections import deque
 from typing import Any
 
 from gpuexplain.engine.jobs import Job, JobState
-from gpuexplain.engine.limits import JOBS_PER_VISITOR, KEPT_JOBS
+from gpuexplain.engine.limits import JOBS_PER_VISITOR, KEPT_JOBS, KEPT_SAMPLES
 from gpuexplain.engine.ticket import Ticket, tell_ahead
 from gpuexplain.errors import EngineError, QueueFullError
 
@@ -205,6 +205,9 @@ class Board:
         return job
 
     def _forget_old(self) -> None:
-        ended = [run_id for run_id, job in self._jobs.items() if not job.state.is_active]
-        for run_id in ended[:-KEPT_JOBS]:
-            del self._jobs[run_id]
+        ended = [job for job in self._jobs.values() if not job.state.is_active]
+        n_samples = 0
+        for number, job in enumerate(reversed(ended)):
+            n_samples += sum(len(point.samples_s) for point in job.points)
+            if number and (number >= KEPT_JOBS or n_samples > KEPT_SAMPLES):
+                del self._jobs[job.run_id]

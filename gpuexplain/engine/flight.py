@@ -1,5 +1,6 @@
 """How is one job brought from its worker to the board and the store, whatever happens on the way?"""
 
+import logging
 import time
 from collections.abc import Callable
 
@@ -23,6 +24,8 @@ from gpuexplain.engine.worker_slot import WorkerSlot
 from gpuexplain.errors import EngineError
 from gpuexplain.measuring.session import Coverage
 from gpuexplain.model import Point
+
+LOG = logging.getLogger("gpuexplain.engine")
 
 _KEPT = "Points measured until then are kept; run it again."
 
@@ -133,7 +136,7 @@ class Flight:
         """Return which wait is over, "" while none is."""
         limits, budget_s = self._limits, self._ticket.budget_s
         deadline_s = budget_s * limits.deadline_factor + limits.deadline_grace_s
-        if self._slot.silent_s > limits.silent_s:
+        if self._slot.is_silent:
             return f"The measuring process gave no sign of life for {limits.silent_s:g} s"
         if self._started is not None:
             late = f"The run took more than {deadline_s:g} s for a budget of {budget_s:g} s"
@@ -172,6 +175,8 @@ class Flight:
     def _end(self, state: JobState, reason: str, coverage: Coverage | None = None) -> None:
         """Write the end to the store first, so that whoever sees it can load it."""
         self._has_ended = True
+        if state in (JobState.CRASHED, JobState.FAILED):
+            LOG.warning("run %s %s: %s\n%s", self._run_id, state, reason, self._slot.last_words)
         self._slot.rest()
         self._recorder.finish(state, reason, coverage)
         self._board.change(

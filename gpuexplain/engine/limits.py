@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 
 JOBS_PER_VISITOR = 2  # waiting or running
-KEPT_JOBS = 16  # ended jobs kept in memory; older ones come from the store
+# Ended jobs are kept in memory as long as their raw samples take no more than about 12 MB together (40
+# bytes each); the latest always, older ones come from the store.
+KEPT_SAMPLES = 300_000
+KEPT_JOBS = 16
 
 
 @dataclass(frozen=True, slots=True)

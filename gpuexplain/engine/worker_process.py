@@ -24,6 +24,7 @@ _PACKAGE_FOLDER = Path(gpuexplain.__file__).parent.parent
 _STDERR_LINES = 40
 _SHOWN_STDERR_LINES = 3
 _CLOSE_S = 2.0
+_LAST_EVENTS_S = 0.5  # after its end, a worker's pipe is empty or held open by somebody who escaped us
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ class WorkerProcess:
                 f"Cannot start the measuring process: {error}. Check the memory and the process limit."
             ) from error
         self.last_heard = time.monotonic()
+        self._exit_seen: float | None = None
         self._heard: SimpleQueue[Heard] = SimpleQueue()
         self._stderr: deque[str] = deque(maxlen=_STDERR_LINES)
         self._readers = [
@@ -99,9 +101,28 @@ class WorkerProcess:
         try:
             return self._heard.get(timeout=timeout) if timeout > 0 else self._heard.get_nowait()
         except Empty:
-            if self._has_exited():  # a forked child of the job may hold the pipe open: end it as well
-                self._signal_group(signal.SIGKILL)
-            return None
+            return Ended() if self._is_over() else None
+
+    def _is_over(self) -> bool:
+        """Whether it has ended though its pipe is open: a child of the job may hold that, so end it too."""
+        if not self.has_exited:
+            return False
+        self._signal_group(signal.SIGKILL)
+        now = time.monotonic()
+        self._exit_seen = self._exit_seen or now
+        return now - self._exit_seen > _LAST_EVENTS_S
+
+    @property
+    def last_words(self) -> str:
+        """The end of what it wrote to stderr."""
+        return "\n".join(self._stderr)
+
+    @property
+    def has_exited(self) -> bool:
+        """Whether it has ended; it is not reaped here, so its pid and group stay ours to signal."""
+        if self._process.returncode is not None:
+            return True
+        return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
     @property
     def has_more(self) -> bool:
@@ -124,15 +145,17 @@ class WorkerProcess:
         except OSError:
             pass
         deadline = time.monotonic() + _CLOSE_S
-        while not self._has_exited() and time.monotonic() < deadline:
+        while not self.has_exited and time.monotonic() < deadline:
             time.sleep(0.01)
         self._signal_group(signal.SIGKILL)
         try:
             self._process.wait(_CLOSE_S)
         except subprocess.TimeoutExpired:
             LOG.error("worker %d cannot be ended: the system holds it in a device call", self.pid)
-        for reader in self._readers:
-            reader.join(_CLOSE_S)
+        for reader, pipe in zip(self._readers, (self._process.stdout, self._process.stderr), strict=True):
+            reader.join(_LAST_EVENTS_S)
+            if pipe is not None and not reader.is_alive():
+                pipe.close()
 
     def tell_end(self) -> str:
         """Return how it ended (after ``close``): exit status or signal, and its last words."""
@@ -164,12 +187,6 @@ class WorkerProcess:
             text = line.decode(errors="replace").rstrip()
             self._stderr.append(text)
             LOG.info("worker %d: %s", self._process.pid, text)
-
-    def _has_exited(self) -> bool:
-        """Whether it has ended; it is not reaped here, so its pid and group stay ours to signal."""
-        if self._process.returncode is not None:
-            return True
-        return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
     def _signal_group(self, number: signal.Signals) -> None:
         if self._process.returncode is not None:

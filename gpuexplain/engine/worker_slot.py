@@ -37,12 +37,15 @@ class WorkerSlot:
         self.probed = threading.Event()  # there is a probe, or there will be none
         self.wants_start = False  # start a worker when there is time, so that the next run begins fast
         self.starts = 0
+        self.silent_s = 0.0  # how long we listened to the worker without hearing anything
+        self.last_words = ""  # what a worker that was ended had written to stderr at last
         self._command = command
         self._limits = limits
         self._probes = probes
         self._worker: WorkerProcess | None = None
         self._is_ready = False
         self._used_at = 0.0
+        self._listened_at = 0.0
 
     @property
     def state(self) -> str:
@@ -50,11 +53,6 @@ class WorkerSlot:
         if self._worker is None:
             return "stopped"
         return "ready" if self._is_ready else "starting"
-
-    @property
-    def silent_s(self) -> float:
-        """Seconds since the worker was last heard; 0 without one."""
-        return time.monotonic() - self._worker.last_heard if self._worker else 0.0
 
     def ensure(self) -> None:
         """Start a worker unless there is one.
@@ -64,11 +62,13 @@ class WorkerSlot:
         """
         self.wants_start = False
         self._used_at = time.monotonic()
+        if self._worker is not None and (self._worker.has_exited or self.is_silent):
+            self.end()
         if self._worker is not None:
             if self._is_ready:
                 self.probed.set()
             return
-        self._is_ready = False
+        self._is_ready, self.silent_s, self.last_words = False, 0.0, ""
         self._worker = WorkerProcess(self._command)
         self.starts += 1
         if self._probes:
@@ -84,6 +84,7 @@ class WorkerSlot:
         if self._worker is None:
             return None
         heard = self._worker.hear(timeout)
+        self._note_silence(self._worker.last_heard)
         match heard:
             case HelloEvent() if heard.protocol_version != PROTOCOL_VERSION:
                 theirs = heard.protocol_version
@@ -117,7 +118,9 @@ class WorkerSlot:
             if isinstance(heard, Ended | Garbage):
                 problem = heard.problem if isinstance(heard, Garbage) else ""
                 LOG.warning("the idle worker %s. %s", self.end()[0], problem)
-        if self._worker is not None and time.monotonic() - self._used_at > self._limits.idle_exit_s:
+        is_idle = time.monotonic() - self._used_at > self._limits.idle_exit_s
+        if self._worker is not None and (is_idle or self.is_silent):
+            self.kill()
             self.end()
 
     def terminate(self) -> None:
@@ -136,6 +139,7 @@ class WorkerSlot:
         if worker is None:
             return "was not running", []
         worker.close()
+        self.last_words = worker.last_words
         unheard: list[Heard] = []
         while worker.has_more:
             heard = self.hear(0)
@@ -149,6 +153,17 @@ class WorkerSlot:
     def rest(self) -> None:
         """Note that a job ended: the time until the idle worker ends begins now."""
         self._used_at = time.monotonic()
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the worker missed its heartbeats for too long."""
+        return self.silent_s > self._limits.silent_s
+
+    def _note_silence(self, last_heard: float) -> None:
+        """Count the time we listened in vain, not that in which the whole machine was paused."""
+        before, self._listened_at = self._listened_at, time.monotonic()
+        waited_s = min(self._listened_at - before, 1.0)
+        self.silent_s = 0.0 if last_heard >= before else self.silent_s + waited_s
 
     @property
     def _has_more(self) -> bool:

@@ -122,6 +122,18 @@ def _fork_and_die(_session: Session, _n_done: int, argument: str) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def _fork_escaped(_session: Session, _n_done: int, argument: str) -> None:
+    """Leave a child behind that holds our pipes from a group of its own."""
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        Path(argument).write_text(str(os.getpid()))
+        time.sleep(600)
+        os._exit(0)
+    _wait_file(_session, _n_done, argument)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def _print(_session: Session, _n_done: int, argument: str) -> None:
     print("stray text")
     sys.stdout.flush()
@@ -162,6 +174,7 @@ _STEPS = {
     "file": _wait_file,
     "signal": _signal_self,
     "fork": _fork_and_die,
+    "escape": _fork_escaped,
     "print": _print,
     "garble": _garble,
     "complain": _complain,

@@ -81,6 +81,27 @@ def test_a_child_of_the_worker_does_not_hide_its_death(
     _until_true(lambda: _is_gone(child))
 
 
+def test_a_child_that_escaped_does_not_hide_it_either(
+    runner: Runner, submit: Submit, ended: Ended, tmp_path: Path
+) -> None:
+    """It cannot be ended with the group, but nobody waits for it."""
+    job = ended(runner, submit(runner, f"point escape={tmp_path / 'child'}"))
+    os.kill(int((tmp_path / "child").read_text()), signal.SIGKILL)
+    assert (job.state, len(job.points)) == (JobState.CRASHED, 1)
+    assert ended(runner, submit(runner, "point")).state is JobState.DONE
+
+
+def test_an_idle_worker_that_went_silent_is_replaced(
+    make_runner: MakeRunner, submit: Submit, ended: Ended
+) -> None:
+    """The next job does not suffer for it."""
+    runner = make_runner(silent_s=1.5)
+    ended(runner, submit(runner, "point"))
+    os.kill(_worker_pid(runner), signal.SIGSTOP)
+    _until_true(lambda: runner.status().worker == "stopped")
+    assert ended(runner, submit(runner, "point point")).state is JobState.DONE
+
+
 def test_a_silent_worker_is_ended(make_runner: MakeRunner, submit: Submit, ended: Ended) -> None:
     """A stopped process sends no heartbeats; a working one is left alone."""
     runner = make_runner(silent_s=1.8)
@@ -181,10 +202,12 @@ def test_an_idle_worker_ends_and_comes_back(make_runner: MakeRunner, submit: Sub
 
 
 def test_an_idle_worker_that_dies_is_noticed(runner: Runner, submit: Submit, ended: Ended) -> None:
-    """The next run gets a new one."""
-    ended(runner, submit(runner, "point"))
-    os.kill(_worker_pid(runner), signal.SIGKILL)
-    _until_true(lambda: runner.status().worker == "stopped")
+    """The next run gets a new one, even if it comes at once."""
+    for tag in "ab":
+        ended(runner, submit(runner, "point", tag=tag))
+        pid = _worker_pid(runner)
+        os.kill(pid, signal.SIGKILL)
+        _until_true(lambda pid=pid: _is_gone(pid))
     assert ended(runner, submit(runner, "point point")).state is JobState.DONE
 
 
@@ -206,7 +229,8 @@ def test_a_killed_app_leaves_no_worker_and_no_lost_points(
         machine = Machine.model_validate_json(sys.argv[2])
         runner = Runner(open_store(settings), settings, sys.argv[3:], limits=Limits(flush_s=0), warm=False)
         runner.start()
-        job = runner.submit(fake_measure.FakeExperiment(), fake_measure.FakeParams(script="pid stubborn"), machine, "anna")
+        asked = fake_measure.FakeParams(script="pid stubborn")
+        job = runner.submit(fake_measure.FakeExperiment(), asked, machine, "anna")
         for snapshot in runner.follow(job.run_id):
             if snapshot.points:
                 print(job.run_id, snapshot.points[0].reason, flush=True)
