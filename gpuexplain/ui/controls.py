@@ -27,6 +27,7 @@ LABELS = {
     "n": "n, columns of the result",
 }
 _UNSET = "as time allows"
+_WIDTH_PX = 138  # two of them, the presets, More and Run fit in one row at 1280 px
 _SPECIAL = frozenset({"preset", "device", "budget_s"})
 
 
@@ -118,9 +119,12 @@ def _choice(name: str, field: FieldInfo) -> str | None:
             accept_new_options=True,
             key=name,
             bind="query-params",
+            width=_WIDTH_PX,
         )
     default = options.index(str(field.default))
-    return st.selectbox(LABELS.get(name, name), options, index=default, key=name, bind="query-params")
+    return st.selectbox(
+        LABELS.get(name, name), options, index=default, key=name, bind="query-params", width=_WIDTH_PX
+    )
 
 
 def _number(name: str, field: FieldInfo) -> float | None:

@@ -11,6 +11,8 @@ from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from gpuexplain.ui.visitor_cookie import VisitorCookie
+
 _INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
@@ -70,4 +72,4 @@ class SecurityHeaders:
 
 def security_middleware() -> list[Middleware]:
     """Return the middleware for ``st.App``."""
-    return [Middleware(SecurityHeaders)]
+    return [Middleware(SecurityHeaders), Middleware(VisitorCookie)]

@@ -125,6 +125,6 @@ def show_ending(job: Job | None) -> None:
         return
     what, remedy = _ENDINGS[job.state]
     kept = f"{len(job.points)} points were measured and are kept." if job.points else "No point was measured."
-    reason = f" {job.reason}" if job.reason else ""
+    reason = f" {job.reason.removeprefix(f'{what}. ')}" if job.reason else ""
     show = st.info if job.state is JobState.CANCELLED else st.warning
     show(f"**{what}.**{reason} {kept} {'' if job.reason else remedy}".strip(), icon=":material/info:")

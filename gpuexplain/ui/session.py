@@ -1,26 +1,23 @@
 """What belongs to one browser session: who it is, and which theme it looks at."""
 
-import hashlib
 import secrets
 
 import streamlit as st
 
 from gpuexplain.charts.theme import Theme
-
-_COOKIE = "_streamlit_xsrf"
+from gpuexplain.ui.visitor_cookie import VISITOR_COOKIE
 
 
 def visitor_id() -> str:
     """Return the name under which this browser asks for jobs: anonymous, the same in all its tabs.
 
-    The cookie is the one Streamlit sets against forged requests; only a digest of it leaves this
-    function. Without cookies every tab is a visitor of its own.
+    Without cookies every tab is a visitor of its own.
     """
-    cookie = st.context.cookies.get(_COOKIE)
+    cookie = st.context.cookies.get(VISITOR_COOKIE)
     if isinstance(cookie, str) and cookie:
-        return f"visitor-{hashlib.sha256(cookie.encode()).hexdigest()[:10]}"
+        return f"visitor-{cookie[:16]}"
     if "visitor" not in st.session_state:
-        st.session_state["visitor"] = f"visitor-{secrets.token_hex(5)}"
+        st.session_state["visitor"] = f"visitor-{secrets.token_hex(8)}"
     return str(st.session_state["visitor"])
 
 

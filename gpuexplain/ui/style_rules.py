@@ -3,6 +3,7 @@
 # Selectors: .gx-* is our own HTML, .st-key-* a container or widget that we named.
 RULES = """
 .stMainBlockContainer{max-width:84rem}
+@media (min-width:900px){.stMainBlockContainer{padding-left:3.5rem;padding-right:3.5rem}}
 .gx-eyebrow{font-size:.75rem;font-weight:650;letter-spacing:.08em;text-transform:uppercase;
   color:var(--gx-muted)}
 .gx-head h1{font-size:2.1rem;line-height:1.2;font-weight:720;letter-spacing:-.02em;margin:.15rem 0 0;
@@ -52,9 +53,11 @@ RULES = """
 /* preset names: the value is the label (it is written into the address bar), shown as a title */
 .st-key-preset [role=radio]{min-height:2.5rem}
 .st-key-preset [role=radio] p::first-letter{text-transform:uppercase}
-.st-key-preset [role=radio] p{display:inline-block}
+.st-key-preset [role=radio] p{display:block;line-height:1.2}
+.st-key-preset [role=radio]{padding-left:.7rem;padding-right:.7rem}
 .st-key-preset [role=radio] p::after{margin-left:.4em;font-weight:400;opacity:.85}
 
+.st-key-lab-row{column-gap:.75rem}
 /* controls share one baseline; primary buttons have contrast in both themes */
 .st-key-lab-controls [data-testid=stHorizontalBlock]{align-items:flex-end}
 [data-testid=stBaseButton-primary],[data-testid=stBaseButton-primary] p{color:var(--gx-on-primary)!important}

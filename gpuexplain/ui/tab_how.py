@@ -1,5 +1,7 @@
 """How it was measured: the method, every sample in order, the conditions, the flags, the coverage."""
 
+import math
+
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -27,6 +29,9 @@ _CONDITION_LABELS = {
     "pcie_width": "PCIe lanes under load",
     "other_gpu_processes": "other processes on the GPU",
 }
+
+
+_APART = 0.3  # ticks closer than this factor (natural logarithm) would lie on each other
 
 
 def show_how(result: Result) -> None:
@@ -99,8 +104,8 @@ def draw_samples(point: Point) -> go.Figure:
 
 def _samples_layout(text: str, line: str, point: Point) -> dict[str, object]:
     times_s = [*point.samples_s, *point.warmup_s, *([point.first_call_s] if point.first_call_s else [])]
-    low, high = min(times_s), max(times_s)
-    ticks = [low, point.median_s or low, high]
+    median_s = point.median_s or min(times_s)
+    ticks = [median_s, *(t for t in (min(times_s), max(times_s)) if abs(math.log(t / median_s)) > _APART)]
     return {
         "template": None,
         "height": 280,

@@ -1,5 +1,7 @@
 """Stand-ins for the engine and the machine, and points whose answer is obvious."""
 
+import asyncio
+import json
 import time
 from dataclasses import dataclass, field
 
@@ -68,6 +70,8 @@ class FakeRunner:
     jobs: dict[str, Job] = field(default_factory=dict)
     refuses: str = ""
     read_only: bool = False
+    worker: str = "ready"
+    torch: TorchProbe | None = field(default_factory=lambda: TorchProbe(version="2.13.0"))
     submitted: list[tuple[Params, bool]] = field(default_factory=list)
     cancelled: list[str] = field(default_factory=list)
 
@@ -114,14 +118,49 @@ class FakeRunner:
     def status(self) -> EngineStatus:
         """Return what the jobs say."""
         running = next(iter(self.active_jobs()), None)
-        return EngineStatus(worker="busy" if running else "ready", running=running, read_only=self.read_only)
+        return EngineStatus(
+            worker="busy" if running else self.worker, running=running, read_only=self.read_only
+        )
 
     def probe(self) -> TorchProbe | None:
         """Return what torch said."""
-        return TorchProbe(version="2.13.0")
+        return self.torch
 
 
 def html_of(at: AppTest) -> str:
     """Return all HTML and Markdown text of the page."""
     blocks = [element.proto.body for element in at.get("html")]
     return "\n".join([*blocks, *(element.value for element in at.markdown)])
+
+
+@dataclass
+class Answer:
+    """What an ASGI app sent."""
+
+    status_code: int = 0
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes = b""
+
+    def json(self) -> dict:
+        """Return the body as JSON."""
+        return json.loads(self.body)
+
+
+def ask(app: object, path: str, cookie: str = "") -> Answer:
+    """Send one GET to an ASGI app and return its answer."""
+    answer = Answer()
+    headers = [(b"cookie", cookie.encode())] if cookie else []
+    scope = {"type": "http", "method": "GET", "path": path, "headers": headers, "query_string": b""}
+
+    async def receive() -> dict:
+        return {"type": "http.request"}
+
+    async def send(message: dict) -> None:
+        if message["type"] == "http.response.start":
+            answer.status_code = message["status"]
+            answer.headers = {k.decode(): v.decode() for k, v in message["headers"]}
+        else:
+            answer.body += message.get("body", b"")
+
+    asyncio.run(app(scope, receive, send))
+    return answer
