@@ -27,15 +27,15 @@ RULES = """
 .gx-caveats{margin:0;padding:.6rem .8rem .6rem 1.7rem;border-left:3px solid var(--gx-warning);
   background:var(--gx-warning-soft);border-radius:0 .4rem .4rem 0;font-size:.9rem}
 .gx-caveats li{margin:.15rem 0}
-.gx-termbox{position:relative;display:inline}
+/* a definition opens under its word, as wide as the text it stands in */
+.gx-words,.gx-answer,.gx-lead{position:relative}
 .gx-term{all:unset;cursor:help;border-bottom:1.5px dotted var(--gx-muted)}
 .gx-term:focus-visible{outline:2px solid var(--gx-gpu);outline-offset:2px;border-radius:2px}
-.gx-def{visibility:hidden;opacity:0;position:absolute;left:0;top:calc(100% + .35rem);z-index:50;
-  width:max-content;
-  max-width:min(18rem,70vw);padding:.55rem .7rem;border-radius:.45rem;font-size:.85rem;font-weight:400;
-  line-height:1.45;color:var(--gx-text);background:var(--gx-background);border:1px solid var(--gx-muted);
+.gx-def{display:none;position:absolute;left:0;right:0;margin-top:1.8em;z-index:50;max-width:22rem;
+  padding:.55rem .7rem;border-radius:.45rem;font-size:.85rem;font-weight:400;line-height:1.45;
+  color:var(--gx-text);background:var(--gx-background);border:1px solid var(--gx-muted);
   box-shadow:0 4px 16px rgba(0,0,0,.18)}
-.gx-term:hover+.gx-def,.gx-term:focus+.gx-def,.gx-def:hover{visibility:visible;opacity:1}
+.gx-term:hover+.gx-def,.gx-term:focus+.gx-def,.gx-def:hover{display:block}
 .gx-muted{color:var(--gx-muted)}
 .gx-machine{font-size:.875rem;
   line-height:1.6;color:var(--gx-text)}

@@ -1,0 +1,98 @@
+"""Every page in a real browser: frame, silence, accessibility, narrow screens."""
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from gpuexplain.ui.pages import PAGES
+
+PATHS = [f"/{page.url_path}" for page in PAGES]
+Visit = Callable[..., tuple[Page, object]]
+# Drawn by Streamlit itself: its navigation nests group headings in a list, its toolbar has its own rules.
+NOT_OURS = {"exclude": [["[data-testid=stSidebarNav]"], ["[data-testid=stToolbar]"]]}
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_page_is_silent_and_stays_at_home(visit: Visit, path: str) -> None:
+    """No console error, no request that leaves the machine, no traceback."""
+    page, watch = visit(path)
+    page.wait_for_timeout(1500)
+    assert watch.errors == []
+    assert watch.outside == []
+    assert page.get_by_text("Traceback").count() == 0
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_deep_link_has_the_frame(visit: Visit, path: str) -> None:
+    """The navigation, the title and this machine are there on a first load of any page."""
+    page, _ = visit(path)
+    expect(page.get_by_role("link", name="Matrix multiply").first).to_be_visible()
+    expect(page.locator(".gx-machine")).to_be_visible()
+    assert "Streamlit" not in page.title()
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_narrow_screen_does_not_scroll_sideways(visit: Visit, path: str) -> None:
+    """At 375 px nothing is wider than the screen."""
+    page, _ = visit(path, width=375)
+    page.wait_for_timeout(800)
+    wide = page.evaluate(
+        "[document.documentElement, document.querySelector('[data-testid=stMain]')]"
+        ".map(e => e.scrollWidth - e.clientWidth)"
+    )
+    assert max(wide) <= 1
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("path", PATHS)
+def test_axe_finds_nothing_serious(visit: Visit, path: str, theme: str) -> None:
+    """WCAG A and AA in both themes."""
+    page, _ = visit(path, theme=theme)
+    page.wait_for_timeout(1000)
+    found = Axe().run(
+        page, context=NOT_OURS, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
+    )
+    serious = [
+        (violation["id"], node["html"][:160])
+        for violation in found.response["violations"]
+        if violation["impact"] in ("serious", "critical")
+        for node in violation["nodes"]
+    ]
+    assert serious == []
+
+
+def test_headings_are_in_order(visit: Visit) -> None:
+    """One h1 first, then h2, no level skipped."""
+    page, _ = visit("/matmul")
+    page.locator(".gx-words h2").first.wait_for()
+    levels = page.evaluate(
+        "[...document.querySelectorAll('[data-testid=stMain] :is(h1,h2,h3,h4)')].map(e => +e.tagName[1])"
+    )
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(later <= earlier + 1 for earlier, later in pairwise(levels))
+
+
+def test_on_a_phone_the_chart_comes_before_the_controls(visit: Visit) -> None:
+    """Answer, chart, controls, top to bottom."""
+    page, _ = visit("/matmul", width=375)
+    page.locator(".js-plotly-plot").first.wait_for()
+    tops = [
+        page.locator(selector).first.bounding_box()["y"]
+        for selector in (".gx-answer", ".js-plotly-plot", ".st-key-preset")
+    ]
+    assert tops == sorted(tops)
+
+
+def test_a_term_opens_its_definition_on_focus(visit: Visit) -> None:
+    """Keyboard and touch reach the glossary, not only the mouse."""
+    page, _ = visit("/matmul")
+    term = page.locator(".gx-term").first
+    term.wait_for()
+    definition = page.locator(".gx-def").first
+    assert not definition.is_visible()
+    term.focus()
+    expect(definition).to_be_visible()
