@@ -26,7 +26,7 @@ LABELS = {
     "k": "k, inner dimension",
     "n": "n, columns of the result",
 }
-_UNSET = "as time allows"
+_UNSET = "automatic"
 _WIDTH_PX = 138  # two of them, the presets, More and Run fit in one row at 1280 px
 _SPECIAL = frozenset({"preset", "device", "budget_s"})
 
@@ -116,6 +116,7 @@ def _choice(name: str, field: FieldInfo) -> str | None:
             options,
             index=None,
             placeholder=_UNSET,
+            help="Automatic: as far as the time allows. Type any size, or choose one.",
             accept_new_options=True,
             key=name,
             bind="query-params",

@@ -28,7 +28,7 @@ from gpuexplain.ui.run_panel import (
     show_run_buttons,
     watched_slot,
 )
-from gpuexplain.ui.session import current_theme, visitor_id
+from gpuexplain.ui.session import current_theme, tab_id
 from gpuexplain.ui.tabs import show_tabs
 from gpuexplain.ui.viewers import VIEWERS, poll_interval_s
 
@@ -150,7 +150,7 @@ def _shown(scene: Scene, job: Job | None) -> Result:
 def _show_live(scene: Scene, job: Job | None, boxes: Boxes) -> None:
     """Draw the part of the page that moves, and poll while a job is active."""
     is_active = job is not None and job.state.is_active
-    viewers = VIEWERS.note(job.run_id, visitor_id()) if job is not None and is_active else 0
+    viewers = VIEWERS.note(job.run_id, tab_id()) if job is not None and is_active else 0
     run_id = job.run_id if job is not None else ""
 
     @st.fragment(run_every=poll_interval_s(viewers) if is_active else None)
@@ -159,7 +159,7 @@ def _show_live(scene: Scene, job: Job | None, boxes: Boxes) -> None:
         if is_active and (now is None or not now.state.is_active):
             st.rerun()
         if now is not None and is_active:
-            VIEWERS.note(run_id, visitor_id())
+            VIEWERS.note(run_id, tab_id())
         _draw_live(scene, now, boxes)
 
     live()
@@ -190,6 +190,7 @@ def _draw_live(scene: Scene, job: Job | None, boxes: Boxes) -> None:
 
 
 def _show_next(experiment: Experiment) -> None:
+    """Write where to go from here, and the switch for showing the page to an audience."""
     following = next_lab(experiment.id)
     with st.container(horizontal=True, key="lab-next"):
         if following is not None:
@@ -198,3 +199,4 @@ def _show_next(experiment: Experiment) -> None:
             page = lab_page(name)
             if page is not None:
                 st.page_link(page.script, label=page.title, icon=page.icon)
+        st.toggle("Presenter mode", key="present", bind="query-params")

@@ -21,6 +21,18 @@ def visitor_id() -> str:
     return str(st.session_state["visitor"])
 
 
+def tab_id() -> str:
+    """Return a name of this tab alone, to count how many look at a run."""
+    if "tab_id" not in st.session_state:
+        st.session_state["tab_id"] = secrets.token_hex(8)
+    return str(st.session_state["tab_id"])
+
+
+def is_presenting() -> bool:
+    """Whether the page is shown to an audience: larger type, no sidebar."""
+    return bool(st.session_state.get("present", st.query_params.get("present") == "true"))
+
+
 def current_theme() -> Theme:
     """Return the theme that the browser shows; light until it has told us."""
     return "dark" if st.context.theme.type == "dark" else "light"

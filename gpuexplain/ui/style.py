@@ -4,13 +4,14 @@ import streamlit as st
 
 from gpuexplain.charts.theme import ENTITY_STYLES, PALETTES, Theme, with_alpha
 from gpuexplain.model import PRESET_BUDGET_S
-from gpuexplain.ui.session import current_theme
-from gpuexplain.ui.style_rules import RULES
+from gpuexplain.ui.session import current_theme, is_presenting
+from gpuexplain.ui.style_rules import PRESENTER_RULES, RULES
 
 
 def apply_style() -> None:
     """Write the rules into the page, for the theme that the browser shows."""
-    st.html(f"<style>{_variables(current_theme())}{_preset_seconds()}{RULES}</style>")
+    presenting = PRESENTER_RULES if is_presenting() else ""
+    st.html(f"<style>{_variables(current_theme())}{_preset_seconds()}{RULES}{presenting}</style>")
 
 
 def _variables(theme: Theme) -> str:

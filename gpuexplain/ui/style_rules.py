@@ -40,7 +40,8 @@ RULES = """
 .gx-machine{font-size:.875rem;
   line-height:1.6;color:var(--gx-text)}
 .gx-machine .gx-eyebrow{margin-bottom:.3rem}
-.gx-facts{display:grid;grid-template-columns:8.5rem 1fr;gap:.5rem 1rem;margin:0;font-size:.95rem;
+.gx-facts{display:grid;padding:0!important;
+  grid-template-columns:8.5rem 1fr;gap:.5rem 1rem;margin:0;font-size:.95rem;
   line-height:1.45}
 .gx-facts dt{color:var(--gx-muted);margin:0;font-weight:400}
 .gx-facts dd{margin:0;color:var(--gx-text);overflow-wrap:anywhere}
@@ -80,4 +81,11 @@ RULES = """
   *,*::before,*::after{animation-duration:.001ms!important;animation-iteration-count:1!important;
     transition-duration:.001ms!important;scroll-behavior:auto!important}
 }
+"""
+
+# For an audience: larger type, no sidebar, the whole width.
+PRESENTER_RULES = """
+html{font-size:125%}
+[data-testid=stSidebar],[data-testid=stExpandSidebarButton]{display:none}
+.stMainBlockContainer{max-width:none;padding-top:1.5rem}
 """
