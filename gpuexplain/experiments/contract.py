@@ -40,9 +40,11 @@ class Experiment:
     measure_module: str  # loaded by name in the worker: the only place that may import torch
     plan_cases: Callable[[Any, Machine], Sequence[Case]]
     find: Callable[[Sequence[Point]], Any]
+    flag_points: Callable[[Sequence[Point], Any], list[Point]]  # what only the whole series can tell
     draw_main: Callable[[Sequence[Point], Any, Theme], go.Figure]
     draw_second: Callable[[Sequence[Point], Any, Theme], go.Figure]
     tell: Callable[[Any], Explanation]
     write_snippet: Callable[[Any, Point | None], str]  # params, the selected point -> a standalone script
     describe_main: Callable[[Any], str]  # text alternative of the main chart, from findings
     describe_second: Callable[[Any], str]
+    findings_json: Callable[[Any], dict[str, Any]]  # the published names, for --json

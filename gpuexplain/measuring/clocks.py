@@ -37,7 +37,7 @@ class CudaApi(Protocol):
 
 
 class HostClock:
-    """Call time: the host's clock around calls that have finished when they return (CPU), or are synchronised."""
+    """Call time: the host's clock around calls that have finished when they return."""
 
     timing = "host clock around k calls, divided by k"
     most_calls = MOST_HOST_CALLS

@@ -35,16 +35,17 @@ class NoConditions:
     def start(self) -> None:
         """Begin."""
 
-    def note(self, case: Case) -> None:
+    def note(self, case: Case) -> None:  # noqa: ARG002
         """Take note that a case was sampled just now."""
 
     def finish(self) -> None:
         """Close the last window."""
 
-    def of(self, case: Case) -> Conditions | None:
+    def of(self, case: Case) -> Conditions | None:  # noqa: ARG002
         """Return the conditions of a case."""
+        return None
 
-    def flags(self, case: Case) -> tuple[Flag, ...]:
+    def flags(self, case: Case) -> tuple[Flag, ...]:  # noqa: ARG002
         """Return the flags that the conditions of a case call for."""
         return ()
 

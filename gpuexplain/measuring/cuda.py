@@ -34,11 +34,11 @@ class TorchCuda:
 
     def event(self) -> Any:
         """Return a timing event."""
-        return torch.cuda.Event(enable_timing=True)
+        return torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
 
     def block_stream(self, duration_s: float) -> None:
         """Keep the current stream busy for at least ``duration_s``."""
-        torch.cuda._sleep(int(duration_s * FASTEST_SM_CLOCK_HZ))
+        torch.cuda._sleep(int(duration_s * FASTEST_SM_CLOCK_HZ))  # type: ignore[no-untyped-call]
 
 
 @contextmanager

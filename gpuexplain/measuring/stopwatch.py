@@ -48,9 +48,12 @@ class Stopwatch(Protocol):
 
     def call_once(self) -> float:
         """Run one call and return its seconds (cold call, warm-up)."""
+        ...
 
     def time_block(self, untimed: int, n_calls: int) -> Block:
         """Run ``untimed`` calls, then time ``n_calls``."""
+        ...
 
     def check(self) -> Check:
         """Compare the result with float64."""
+        ...

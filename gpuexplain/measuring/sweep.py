@@ -154,8 +154,8 @@ class Sweep:
             if fits_explicit(call_s, self._remaining_s):
                 return ""
             return (
-                f"One call would take about {format_time(call_s)}; {format_time(max(0.0, self._remaining_s))} "
-                f"of {format_time(self._budget_s)} are left. Give the run more time."
+                f"One call would take about {format_time(call_s)}; of {format_time(self._budget_s)} only "
+                f"{format_time(max(0.0, self._remaining_s))} are left. Give the run more time."
             )
         return "" if fits_preset(call_s, self._budget_s) and call_s <= self._remaining_s else None
 

@@ -69,7 +69,7 @@ class Track:
         if check.failure:
             self.end(Status.FAILED, check.failure)
 
-    def flags(self, conditions: Conditions | None, extra: tuple[Flag, ...]) -> tuple[Flag, ...]:
+    def flags(self, extra: tuple[Flag, ...] = ()) -> tuple[Flag, ...]:
         """Return what a reader should know, in the order of ``Flag``."""
         found = set(extra)
         if self.status is Status.OK and self.samples_s:
@@ -107,7 +107,7 @@ class Track:
             threads=case.threads,
             status=self.status,
             reason=self.reason or (f"ran as {check.ran_as}, by its error" if check and check.ran_as else ""),
-            flags=self.flags(conditions, extra_flags),
+            flags=self.flags(extra_flags),
             timing=self.stopwatch.timing if self.stopwatch else "",
             samples_s=tuple(self.samples_s),
             calls_per_sample=tuple(self.calls_per_sample),

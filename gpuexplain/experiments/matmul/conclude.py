@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -16,7 +17,16 @@ from gpuexplain.experiments.matmul.spec import (
     GPU_DEVICE,
     GPU_WITH_TRANSFER,
 )
-from gpuexplain.findings import ColdCall, Crossover, LaunchFloor, MatmulPeak, NoiseFloor, NotFound
+from gpuexplain.findings import (
+    ColdCall,
+    Crossover,
+    LaunchFloor,
+    MatmulPeak,
+    NoiseFloor,
+    NotFound,
+    Plausibility,
+    to_json,
+)
 from gpuexplain.model import Clock, Dtype, Flag, Point, Source, Status
 from gpuexplain.points import usable, with_flags
 
@@ -143,40 +153,41 @@ def _find_pairs(found: dict[str, tuple[SeriesFinding, list[Point]]]) -> list[Pai
         if baseline in found and challenger in found:
             with_transfer = found.get(GPU_WITH_TRANSFER) if challenger in (GPU_CALL, GPU_DEVICE) else None
             frame = pair_frame(
-                found[baseline][1], found[challenger][1], with_transfer[1] if with_transfer else []
+                _trusted(found[baseline]),
+                _trusted(found[challenger]),
+                _trusted(with_transfer) if with_transfer else [],
             )
             pairs.append(PairFinding(found[baseline][0], found[challenger][0], find_crossover(frame)))
     return pairs
+
+
+def _trusted(series: tuple[SeriesFinding, list[Point]]) -> list[Point]:
+    """Return the points of a series without those that its own rule calls suspect."""
+    finding, points = series
+    return [p for p in points if p.x not in finding.peak.suspect_n]
 
 
 def pair_frame(
     baseline: Sequence[Point], challenger: Sequence[Point], with_transfer: Sequence[Point] = ()
 ) -> pd.DataFrame:
     """Return the common sizes of two series as ``find_crossover`` reads them (seconds)."""
-    columns = {"cpu": baseline, "gpu": challenger, "gpu_with_transfer": with_transfer}
-    frames = []
-    for name, points in columns.items():
-        good = usable(points)
-        if good:
-            frames.append(
-                pd.DataFrame(
-                    {
-                        f"{name}_seconds": [p.median_s for p in good],
-                        f"{name}_seconds_lo": [p.ci_low_s for p in good],
-                        f"{name}_seconds_hi": [p.ci_high_s for p in good],
-                    },
-                    index=pd.Index([p.x for p in good], name="n"),
-                    dtype="float64",
-                )
-            )
-        elif name != "gpu_with_transfer":
-            frames.append(
-                pd.DataFrame({f"{name}_seconds": []}, index=pd.Index([], name="n"), dtype="float64")
-            )
-    joined = frames[0].join(frames[1], how="inner")
-    for extra in frames[2:]:
-        joined = joined.join(extra, how="left")
-    return joined.reset_index().dropna(axis="columns", how="all")
+    joined = _timed(baseline, "cpu").join(_timed(challenger, "gpu"), how="inner")
+    if with_transfer:
+        joined = joined.join(_timed(with_transfer, "gpu_with_transfer"), how="left")
+    return joined.reset_index()
+
+
+def _timed(points: Sequence[Point], name: str) -> pd.DataFrame:
+    """Return median and interval of the trustworthy points, by size."""
+    good = usable(points)
+    columns = {
+        f"{name}_seconds": [p.median_s for p in good],
+        f"{name}_seconds_lo": [p.ci_low_s for p in good],
+        f"{name}_seconds_hi": [p.ci_high_s for p in good],
+    }
+    return pd.DataFrame(
+        columns, index=pd.Index([p.x for p in good], name="n", dtype="float64"), dtype="float64"
+    )
 
 
 def _rates(points: Sequence[Point]) -> pd.DataFrame:
@@ -203,8 +214,6 @@ def _intervals(points: Sequence[Point]) -> pd.DataFrame:
 
 def flag_points(points: Sequence[Point], findings: MatmulFindings) -> list[Point]:
     """Return the points with what only the whole series can tell: suspect, above the peak."""
-    from gpuexplain.findings import Plausibility
-
     flagged = []
     for point in points:
         series = findings.of(point.series)
@@ -214,3 +223,19 @@ def flag_points(points: Sequence[Point], findings: MatmulFindings) -> list[Point
             point = with_flags(point, Flag.ABOVE_PEAK)
         flagged.append(point)
     return flagged
+
+
+def findings_json(findings: MatmulFindings) -> dict[str, Any]:
+    """Return the findings under their published names.
+
+    The names at the top are those of the headline series; ``series`` and ``crossover`` hold every
+    series and every pair.
+    """
+    headline = findings.headline_series or next(iter(findings.series), None)
+    return {
+        **(to_json(headline.peak) if headline else {}),
+        "headline_series": headline.series if headline else None,
+        "series": {s.series: to_json(s) for s in findings.series},
+        "crossover": {pair.id: to_json(pair.crossover) for pair in findings.pairs},
+        "noise": to_json(findings.noise),
+    }

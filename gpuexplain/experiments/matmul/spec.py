@@ -128,7 +128,8 @@ def resolve_device(params: Params, machine: Machine) -> str:
     if params.device not in machine.devices:
         why = machine.gpu_problem.explanation if machine.gpu_problem else "torch does not list it."
         raise InputError(
-            f"device={params.device!r} cannot be used: {why} Allowed here: auto, {', '.join(machine.devices)}."
+            f"device={params.device!r} cannot be used: {why} "
+            f"Allowed here: auto, {', '.join(machine.devices)}."
         )
     return params.device
 
@@ -142,7 +143,7 @@ def plan_cases(params: MatmulParams, machine: Machine) -> list[Case]:
     device = resolve_device(params, machine)
     shapes = plan_shapes(params)
     cases = [
-        case for shape, explicit in shapes for case in _cases_of(shape, explicit, params, device, machine)
+        case for shape, explicit in shapes for case in cases_of(shape, explicit, params, device, machine)
     ]
     limits = memory_limits(machine)
     fits = [case for case in cases if case.memory_bytes <= limits.get(case.device, case.memory_bytes)]
@@ -180,9 +181,10 @@ def _memory_bytes(shape: tuple[int, int, int], dtype: Dtype) -> int:
     return count_bytes(shape, dtype) + originals + check
 
 
-def _cases_of(
+def cases_of(
     shape: tuple[int, int, int], explicit: bool, params: MatmulParams, device: str, machine: Machine
 ) -> Iterator[Case]:
+    """Yield one case per series for a shape (m, k, n)."""
     threads = machine.cpu.usable_threads
     wanted: list[tuple[str, str, Clock, int | None]] = [(CPU, CPU, Clock.CALL, threads)]
     if threads > 1:
