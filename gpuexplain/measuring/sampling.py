@@ -51,7 +51,8 @@ class BlockPlan:
 
 def plan_block(call_s: float, most_calls: int) -> BlockPlan:
     """Return the block for a call of about ``call_s`` seconds; ``most_calls`` is 1 where each call syncs."""
-    n_calls = 1 if call_s >= BLOCK_S else min(most_calls, max(1, ceil(BLOCK_S / max(call_s, 1e-9))))
+    fills_block = ceil(BLOCK_S / max(call_s, 1e-9) - 1e-6)  # not one more for a rounding error
+    n_calls = min(most_calls, max(1, fills_block))
     return BlockPlan(untimed=1 if call_s >= LONG_CALL_S else UNTIMED_CALLS, n_calls=n_calls)
 
 
