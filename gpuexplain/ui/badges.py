@@ -1,9 +1,10 @@
-"""Where a result is from, in a few words: the badge under every answer."""
+"""Where a result is from, in a few words: the badges under every answer."""
 
-import html
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gpuexplain.model import Source
+from gpuexplain.ui.rich_text import escape_markdown
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +21,9 @@ KIND_OF_SOURCE = {
     Source.PUBLISHED: "ghost",
     Source.MODEL: "ghost",
 }
+_COLORS = {"measured": "green", "ghost": "violet", "warning": "yellow", "plain": "gray"}
 
 
-def badges_html(badges: list[Badge]) -> str:
-    """Return the badges as one row."""
-    items = "".join(f'<span class="gx-badge gx-badge-{b.kind}">{html.escape(b.text)}</span>' for b in badges)
-    return f'<div class="gx-badges">{items}</div>'
+def badges_markdown(badges: Iterable[Badge]) -> str:
+    """Return the badges as one line of Markdown."""
+    return " ".join(f":{_COLORS[badge.kind]}-badge[{escape_markdown(badge.text)}]" for badge in badges)

@@ -3,16 +3,15 @@
 import streamlit as st
 
 from gpuexplain.experiments.contract import Explanation
-from gpuexplain.ui.badges import Badge, badges_html
-from gpuexplain.ui.rich_text import paragraphs, to_html
+from gpuexplain.ui.badges import Badge, badges_markdown
+from gpuexplain.ui.rich_text import paragraphs, to_html, to_markdown
 
 _PARTS = (("see", "What you see"), ("why", "Why"), ("so_what", "So what"))
 
 
 def show_answer(explanation: Explanation, badges: tuple[Badge, ...]) -> None:
-    """Write the computed answer and where it is from."""
-    answer = f'<p class="gx-answer" data-testid="answer">{to_html(explanation.answer)}</p>'
-    st.html(answer + badges_html(list(badges)))
+    """Write the computed answer and where it is from, in native Markdown: it must be there at once."""
+    st.markdown(f"{to_markdown(explanation.answer)}\n\n{badges_markdown(badges)}")
 
 
 def show_words(explanation: Explanation) -> None:

@@ -59,7 +59,8 @@ class _Shared:
 
 def _draw(experiment: Experiment, result: Result, beside: tuple[Point, ...], theme: Theme) -> Drawing:
     findings = _conclude(experiment, result, beside)
-    drawn = (*result.points, *beside, *result.ghosts)
+    flagged = experiment.flag_points((*result.points, *beside), findings)
+    drawn = (*flagged, *result.ghosts)
     return Drawing(
         findings=findings,
         main=experiment.draw_main(drawn, findings, theme),

@@ -12,6 +12,7 @@ from gpuexplain.registry import EXPERIMENTS
 from gpuexplain.ui import engine_access as access
 from gpuexplain.ui.explanation import show_answer
 from gpuexplain.ui.figures import draw
+from gpuexplain.ui.head import show_head
 from gpuexplain.ui.pages import METHOD, lab_page
 from gpuexplain.ui.result import find_result
 from gpuexplain.ui.rich_text import to_html
@@ -23,11 +24,8 @@ from gpuexplain.wording.machine_words import tell_machine_card
 
 def show_home() -> None:
     """Write the whole page."""
-    st.html(
-        '<header class="gx-head"><div class="gx-eyebrow">GPU Explain</div>'
-        "<h1>What does a GPU really do for deep learning?</h1></header>"
-        '<p class="gx-lead">Measured on the machine in front of you, every sample kept.</p>'
-    )
+    show_head("GPU Explain", "What does a GPU really do for deep learning?")
+    st.markdown("Measured on the machine in front of you, every sample kept.")
     try:
         machine = access.get_machine()
         _show_start(machine)
@@ -86,7 +84,8 @@ def _show_latest(experiment: Experiment, machine: Machine) -> None:
     with st.container(border=True, key=f"home-{experiment.id}"):
         st.subheader(experiment.title, anchor=False)
         if result.points:
-            show_answer(draw(experiment, result, (), current_theme()).explanation, result.badges)
+            with st.container(key=f"{experiment.id}-answer"):
+                show_answer(draw(experiment, result, (), current_theme()).explanation, result.badges)
         st.html(f'<p class="gx-muted">{to_html(experiment.teaser)}</p>')
         if page is not None:
             label = "See the chart" if result.source is Source.MEASURED else "Open and measure"

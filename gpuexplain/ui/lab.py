@@ -18,6 +18,7 @@ from gpuexplain.ui.controls import Controls, note_url_problems, show_controls
 from gpuexplain.ui.explanation import show_answer, show_words
 from gpuexplain.ui.figures import draw
 from gpuexplain.ui.guess import show_guess
+from gpuexplain.ui.head import show_head
 from gpuexplain.ui.pages import lab_page, next_lab
 from gpuexplain.ui.result import Result, as_ghosts, find_result, result_of_job
 from gpuexplain.ui.run_panel import (
@@ -79,10 +80,7 @@ def show_lab(experiment: Experiment) -> None:
 def _show_head(experiment: Experiment) -> None:
     page = lab_page(experiment.id)
     eyebrow = f"{page.group} · {page.title}" if page else experiment.nav_label
-    st.html(
-        f'<header class="gx-head"><div class="gx-eyebrow">{html.escape(eyebrow)}</div>'
-        f"<h1>{html.escape(experiment.title)}</h1></header>"
-    )
+    show_head(eyebrow, experiment.title)
 
 
 def _make_boxes() -> Boxes:

@@ -3,16 +3,15 @@
 import streamlit as st
 
 from gpuexplain.measuring.statistics import CONFIDENCE, interval_rank
+from gpuexplain.ui.head import show_head
 from gpuexplain.ui.method_words import method_sections, method_summary
 from gpuexplain.units import format_percent
 
 
 def show_method() -> None:
     """Write the whole page."""
-    st.html(
-        '<header class="gx-head"><div class="gx-eyebrow">About</div><h1>How we measure</h1></header>'
-        f'<p class="gx-lead">{method_summary()}</p>'
-    )
+    show_head("About", "How we measure")
+    st.markdown(method_summary())
     for title, sentences in method_sections():
         st.subheader(title, anchor=False)
         st.markdown("\n".join(f"- {sentence}" for sentence in sentences))

@@ -1,4 +1,4 @@
-"""How a marked sentence becomes HTML: coloured series words, terms that open their definition."""
+"""How a marked sentence is shown: series words in their colour, terms that open their definition."""
 
 import html
 import itertools
@@ -12,6 +12,31 @@ _BOLD = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
 _CODE = re.compile(r"`([^`]+)`")
 _ENTITIES = frozenset(entity.value for entity in Entity)
 _ids = itertools.count()
+# Streamlit's names of the colours that the theme sets to those of the entities.
+_MARKDOWN_COLORS = {
+    Entity.CPU.value: "orange",
+    Entity.GPU.value: "blue",
+    Entity.TRANSFER.value: "violet",
+    Entity.OVERHEAD.value: "green",
+    Entity.THEORY.value: "gray",
+    Entity.WARNING.value: "yellow",
+}
+_SPECIAL = re.compile(r"([\\`_\[\]$<>#~|])")
+
+
+def escape_markdown(text: str) -> str:
+    """Return plain text so that Markdown shows it as it stands; bold stays."""
+    return _SPECIAL.sub(r"\\\1", text)
+
+
+def to_markdown(text: str) -> str:
+    """Return a marked text as Markdown: native, so it is on screen before any HTML could be."""
+    pieces = []
+    for span in parse(text):
+        color = _MARKDOWN_COLORS.get(span.entity or "")
+        shown = escape_markdown(span.text)
+        pieces.append(f":{color}[{shown}]" if color else shown)
+    return "".join(pieces)
 
 
 def to_html(text: str) -> str:

@@ -6,17 +6,11 @@ RULES = """
 @media (min-width:900px){.stMainBlockContainer{padding-left:3.5rem;padding-right:3.5rem}}
 .gx-eyebrow{font-size:.75rem;font-weight:650;letter-spacing:.08em;text-transform:uppercase;
   color:var(--gx-muted)}
-.gx-head h1{font-size:2.1rem;line-height:1.2;font-weight:720;letter-spacing:-.02em;margin:.15rem 0 0;
-  padding:0; color:var(--gx-text);text-wrap:balance}
-.gx-answer{font-size:1.3rem;line-height:1.4;font-weight:600;margin:0;color:var(--gx-text);text-wrap:pretty;
-  max-width:60rem}
-.gx-lead{font-size:1.05rem;line-height:1.6;max-width:52rem;margin:.4rem 0 0;color:var(--gx-text)}
-.gx-badges{display:flex;flex-wrap:wrap;gap:.4rem;margin-top:.55rem}
-.gx-badge{font-size:.8rem;font-weight:550;line-height:1.5;padding:.1rem .55rem;border-radius:.4rem;
-  border:1px solid var(--gx-line);background:var(--gx-second);color:var(--gx-muted)}
-.gx-badge-measured{color:var(--gx-overhead);background:var(--gx-overhead-soft);border-color:transparent}
-.gx-badge-ghost{border-style:dashed;border-color:var(--gx-muted)}
-.gx-badge-warning{color:var(--gx-warning);background:var(--gx-warning-soft);border-color:transparent}
+.st-key-head p{font-size:.75rem;font-weight:650;letter-spacing:.08em;text-transform:uppercase}
+.st-key-head h1{font-size:2.1rem;line-height:1.2;letter-spacing:-.02em;padding:.15rem 0 0;text-wrap:balance}
+[class*=-answer] p{max-width:60rem}
+[class*=-answer] p:first-child{font-size:1.3rem;line-height:1.4;font-weight:600;margin:0;text-wrap:pretty}
+[class*=-answer] .stMarkdownBadge{font-weight:550}
 .gx-cpu,.gx-gpu,.gx-transfer,.gx-overhead,.gx-theory,.gx-warning{font-weight:650}
 .gx-cpu{color:var(--gx-cpu)}.gx-gpu{color:var(--gx-gpu)}.gx-transfer{color:var(--gx-transfer)}
 .gx-overhead{color:var(--gx-overhead)}.gx-theory{color:var(--gx-muted)}.gx-warning{color:var(--gx-warning)}
@@ -28,7 +22,7 @@ RULES = """
   background:var(--gx-warning-soft);border-radius:0 .4rem .4rem 0;font-size:.9rem}
 .gx-caveats li{margin:.15rem 0}
 /* a definition opens under its word, as wide as the text it stands in */
-.gx-words,.gx-answer,.gx-lead{position:relative}
+.gx-words{position:relative}
 .gx-term{all:unset;cursor:help;border-bottom:1.5px dotted var(--gx-muted)}
 .gx-term:focus-visible{outline:2px solid var(--gx-gpu);outline-offset:2px;border-radius:2px}
 .gx-def{display:none;position:absolute;left:0;right:0;margin-top:1.8em;z-index:50;max-width:22rem;
@@ -69,7 +63,7 @@ RULES = """
   outline:2px solid var(--gx-gpu)!important;outline-offset:2px}
 
 @media (max-width:640px){
-  .gx-head h1{font-size:1.6rem}.gx-answer{font-size:1.1rem}
+  .st-key-head h1{font-size:1.6rem}[class*=-answer] p:first-child{font-size:1.1rem}
   /* the answer and the chart come before the controls */
   .st-key-lab-body>div:has(>.st-key-lab-controls){order:3}
   .st-key-lab-body>div:has(>.st-key-lab-progress){order:1}
@@ -87,5 +81,5 @@ RULES = """
 PRESENTER_RULES = """
 html{font-size:125%}
 [data-testid=stSidebar],[data-testid=stExpandSidebarButton]{display:none}
-.stMainBlockContainer{max-width:none;padding-top:1.5rem}
+.stMainBlockContainer{max-width:none}
 """

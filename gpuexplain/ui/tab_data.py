@@ -1,12 +1,14 @@
 """Data: the points as a table, and as files to keep."""
 
 import io
-import json
 
 import streamlit as st
 
 from gpuexplain.experiments.contract import Experiment
 from gpuexplain.points import points_frame
+from gpuexplain.store.exports import export_csv, export_json
+from gpuexplain.store.run import RunState, StoredRun
+from gpuexplain.ui import engine_access as access
 from gpuexplain.ui.result import Result
 
 _SHOWN = [
@@ -34,8 +36,8 @@ def show_data(experiment: Experiment, result: Result) -> None:
     name = f"{experiment.id}-{result.id}".replace(" ", "-")
     with st.container(horizontal=True):
         for label, suffix, mime, make in (
-            ("CSV", "csv", "text/csv", lambda: frame.to_csv(index=False)),
-            ("JSON", "json", "application/json", lambda: _json(result)),
+            ("CSV", "csv", "text/csv", lambda: export_csv(_stored(result))),
+            ("JSON", "json", "application/json", lambda: export_json(_stored(result))),
             ("Parquet", "parquet", "application/vnd.apache.parquet", lambda: _parquet(result)),
         ):
             st.download_button(
@@ -53,8 +55,21 @@ def _describe(result: Result) -> str:
     return f"Table of {len(result.points)} points, one a row."
 
 
-def _json(result: Result) -> str:
-    return json.dumps([point.model_dump(mode="json") for point in result.points], indent=1)
+def _stored(result: Result) -> StoredRun:
+    """Return the whole run of a result, with its machine, as the command line exports it."""
+    run = access.get_store().find_run(result.id)
+    return run or StoredRun(
+        id=result.id,
+        experiment=result.points[0].experiment,
+        measuring_version=0,
+        key="",
+        params=dict(result.params),
+        machine=None,
+        device=result.points[0].device,
+        state=RunState.DONE,
+        created_at=0.0,
+        points=result.points,
+    )
 
 
 def _parquet(result: Result) -> bytes:

@@ -82,7 +82,7 @@ def test_on_a_phone_the_chart_comes_before_the_controls(visit: Visit) -> None:
     page.locator(".js-plotly-plot").first.wait_for()
     tops = [
         page.locator(selector).first.bounding_box()["y"]
-        for selector in (".gx-answer", ".js-plotly-plot", ".st-key-preset")
+        for selector in (".st-key-lab-answer p", ".js-plotly-plot", ".st-key-preset")
     ]
     assert tops == sorted(tops)
 
