@@ -19,7 +19,7 @@ def measuring_identity(machine: Machine, device: str) -> dict[str, str]:
         "hardware": (gpu.mig_uuid or gpu.uuid or gpu.name) if gpu else _host(machine),
         "host": _host(machine),
         "driver": (machine.driver_version or _UNKNOWN) if gpu else "",
-        "torch": machine.torch.version if machine.torch else (machine.torch_version or _UNKNOWN),
+        "torch": machine.torch_version or _UNKNOWN,
         "threads": str(machine.cpu.usable_threads),
         "power_limit_w": (f"{limit_w:g}" if limit_w is not None else _UNKNOWN) if gpu else "",
         "precision_mode": _precision_mode(machine),

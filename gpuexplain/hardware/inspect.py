@@ -1,8 +1,9 @@
 """What is in this machine, put together from every source, in a fraction of a second and without torch."""
 
 import os
+import re
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pynvml
 
 from gpuexplain.hardware.cpu import inspect_cpu
 from gpuexplain.hardware.environment import read_environment_overrides
-from gpuexplain.hardware.files import ROOT
+from gpuexplain.hardware.files import ROOT, read_text
 from gpuexplain.hardware.host import inspect_host
 from gpuexplain.hardware.ladder import explain_gpu, explain_no_gpu
 from gpuexplain.hardware.machine import Gpu, Machine, TorchDevice, TorchProbe
@@ -60,11 +61,18 @@ def inspect_machine(
 
 
 def read_torch_version() -> str | None:
-    """Return the version of the installed torch without importing it, None where there is none."""
+    """Return the version of the installed torch without importing it, None where there is none.
+
+    The package's metadata leaves out the build ("+cu126", "+cpu") in wheels from PyPI; torch's own
+    ``version.py`` has it, and equals ``torch.__version__``.
+    """
     try:
-        return version("torch")
+        package = distribution("torch")
     except PackageNotFoundError:
         return None
+    text = read_text(Path(str(package.locate_file("torch/version.py")))) or ""
+    stated = re.search(r"^__version__\s*=\s*['\"]([^'\"]+)['\"]", text, re.MULTILINE)
+    return stated.group(1) if stated else package.version
 
 
 def match_torch_devices(gpus: tuple[Gpu, ...], devices: tuple[TorchDevice, ...]) -> tuple[Gpu, ...]:

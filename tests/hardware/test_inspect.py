@@ -3,13 +3,19 @@
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 from hardware_fakes import MIG_UUIDS, UUID, FakeGpu, FakeNvml, make_device, make_gpu, make_machine, make_probe
 
 from gpuexplain.hardware.environment import read_environment_overrides
 from gpuexplain.hardware.identity import measuring_identity
-from gpuexplain.hardware.inspect import inspect_machine, match_torch_devices, offer_devices
+from gpuexplain.hardware.inspect import (
+    inspect_machine,
+    match_torch_devices,
+    offer_devices,
+    read_torch_version,
+)
 from gpuexplain.hardware.receipts import cuda_path_verified
 
 
@@ -122,6 +128,26 @@ def test_the_identity_of_a_cpu_result_has_no_gpu_in_it():
         "precision_mode": "as each point asks",
         "environment": "",
     }
+
+
+def test_the_identity_is_the_same_before_and_after_torch_was_asked():
+    """Else the first result of a start would never answer again."""
+    assert measuring_identity(make_machine(), "cpu") == measuring_identity(
+        make_machine(torch=make_probe(version="2.13.0+cu126")), "cpu"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [("__version__ = '2.13.0+cu126'\n", "2.13.0+cu126"), ("", "2.13.0")],
+    ids=["stated by torch", "only in the metadata"],
+)
+def test_the_version_of_torch_names_its_build(monkeypatch, tmp_path, text, version):
+    """A wheel from PyPI leaves the build out of its metadata."""
+    (tmp_path / "version.py").write_text(text)
+    package = SimpleNamespace(version="2.13.0", locate_file=lambda name: tmp_path / "version.py")
+    monkeypatch.setattr("gpuexplain.hardware.inspect.distribution", lambda name: package)
+    assert read_torch_version() == version
 
 
 @pytest.mark.parametrize(
