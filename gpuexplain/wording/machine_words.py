@@ -48,7 +48,8 @@ def tell_machine_card(machine: Machine) -> MachineCard:
     if problem:
         if all(gpu.problem != problem for gpu in machine.gpus):  # its own line says it already
             lines.append(f"No GPU to measure with: {problem.explanation}")
-        lines.append(CPU_GOES_ON)
+        if problem.rung != "no_torch":  # without torch nothing can be measured at all
+            lines.append(CPU_GOES_ON)
     return MachineCard(_headline(machine), tuple(lines), problem)
 
 

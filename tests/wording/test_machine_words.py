@@ -152,6 +152,13 @@ def test_the_card_of_a_machine_without_a_gpu_says_why_and_what_works():
     assert card.problem == PROBLEM
 
 
+def test_without_torch_no_comfort_is_offered():
+    """Then the CPU cannot measure either."""
+    problem = GpuProblem(rung="no_torch", explanation="torch is not installed.", remedy="Install it.")
+    lines = tell_machine_card(_with(gpu_problem=problem)).lines
+    assert lines[-1] == "No GPU to measure with: torch is not installed."
+
+
 def test_a_reason_that_belongs_to_one_gpu_is_told_once():
     """The GPU's own line carries it."""
     gpu = A100.model_copy(update={"torch_device": None, "problem": PROBLEM})
