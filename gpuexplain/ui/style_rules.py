@@ -9,7 +9,7 @@ RULES = """
 .st-key-head p{font-size:.75rem;font-weight:650;letter-spacing:.08em;text-transform:uppercase}
 .st-key-head h1{font-size:2.1rem;line-height:1.2;letter-spacing:-.02em;padding:.15rem 0 0;text-wrap:balance}
 [class*=-answer] p{max-width:60rem}
-[class*=-answer] p:first-child{font-size:1.3rem;line-height:1.4;font-weight:600;margin:0;text-wrap:pretty}
+[class*=-answer] p:first-child{font-size:1.3rem;line-height:1.4;font-weight:600;margin:.4rem 0 .5rem;text-wrap:pretty}
 [class*=-answer] .stMarkdownBadge{font-weight:550}
 .gx-cpu,.gx-gpu,.gx-transfer,.gx-overhead,.gx-theory,.gx-warning{font-weight:650}
 .gx-cpu{color:var(--gx-cpu)}.gx-gpu{color:var(--gx-gpu)}.gx-transfer{color:var(--gx-transfer)}
