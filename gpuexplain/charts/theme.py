@@ -41,3 +41,60 @@ ENTITY_STYLES: dict[Entity, EntityStyle] = {
     Entity.THEORY: EntityStyle("#66727F", "#8A97A6", "longdash", None),
     Entity.WARNING: EntityStyle("#8A6100", "#E5B93C", "solid", "circle-open"),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Palette:
+    """Page colours of one theme; ``muted`` still has text contrast on both backgrounds."""
+
+    background: str
+    second: str
+    text: str
+    muted: str
+    line: str
+
+
+PALETTES: dict[Theme, Palette] = {
+    "light": Palette("#FFFFFF", "#F6F7F9", "#1B2430", "#5A6673", "#E3E7EC"),
+    "dark": Palette("#10151C", "#19212B", "#E6EBF1", "#9AA7B5", "#2A3542"),
+}
+
+GHOST_OPACITY = 0.45  # lines that were not measured here
+BAND_OPACITY = 0.3  # intervals must be seen on a projector
+SHADE_OPACITY = 0.12  # shaded ranges lie behind everything
+
+
+def with_alpha(color: str, alpha: float) -> str:
+    """Return ``#RRGGBB`` as ``rgba(...)``."""
+    red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{alpha:g})"
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesLook:
+    """How an experiment draws one series: the entity's hue, with what sets it apart from its siblings.
+
+    ``label`` is written at the line's end and stays short; ``name`` is used in the hover.
+    """
+
+    entity: Entity
+    label: str
+    name: str
+    dash: str | None = None  # None: the entity's own
+    marker: str | None = None
+    width: float = 2.4
+    marker_size: float = 8
+
+    @property
+    def line_dash(self) -> str:
+        """The dash of the line."""
+        return self.dash or ENTITY_STYLES[self.entity].dash
+
+    @property
+    def symbol(self) -> str:
+        """The marker symbol."""
+        return self.marker or ENTITY_STYLES[self.entity].marker or "circle"
+
+    def color(self, theme: Theme) -> str:
+        """Return the hue of the entity."""
+        return ENTITY_STYLES[self.entity].color(theme)

@@ -73,10 +73,7 @@ def tell_threads(cpu: Cpu) -> str:
     threads = cpu.usable_threads
     if cpu.quota_cpus is not None and cpu.quota_cpus < cpu.affinity_cpus:
         plural = "CPU" if cpu.quota_cpus == 1 else "CPUs"
-        return (
-            f"{threads} of {cpu.logical_cpus}, because the CPU quota of this group is "
-            f"{cpu.quota_cpus:.3g} {plural}"
-        )
+        return f"{threads} of {cpu.logical_cpus}, because the CPU quota of this group is {cpu.quota_cpus:.3g} {plural}"
     if cpu.affinity_cpus < cpu.logical_cpus:
         return f"{threads} of {cpu.logical_cpus}, because this process may run on {cpu.affinity_cpus} of them"
     return f"{threads}, one for each logical CPU"
@@ -167,9 +164,7 @@ def _support_rows(machine: Machine) -> Rows:
     if machine.torch and machine.torch.version != "not importable":
         probe = machine.torch
         flushed = (
-            "flushed to zero in every thread"
-            if probe.flush_denormals
-            else "not flushed: CPU times may be far too long"
+            "flushed to zero in every thread" if probe.flush_denormals else "not flushed: CPU times may be far too long"
         )
         rows += [("Threads in the worker", str(probe.threads)), ("Denormal numbers", flushed)]
     if machine.gpu_problem:
@@ -184,9 +179,7 @@ def _torch_text(machine: Machine) -> str:
     if probe.cuda_build:
         built_for = ", ".join(probe.arch_list) or "no architectures"
         return f"{probe.version}, built for CUDA {probe.cuda_build}: {built_for}"
-    return f"{probe.version}, built for " + (
-        f"ROCm {probe.rocm_build}" if probe.rocm_build else "the CPU only"
-    )
+    return f"{probe.version}, built for " + (f"ROCm {probe.rocm_build}" if probe.rocm_build else "the CPU only")
 
 
 def _environment_rows(machine: Machine) -> Rows:

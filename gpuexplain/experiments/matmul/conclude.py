@@ -185,9 +185,7 @@ def _timed(points: Sequence[Point], name: str) -> pd.DataFrame:
         f"{name}_seconds_lo": [p.ci_low_s for p in good],
         f"{name}_seconds_hi": [p.ci_high_s for p in good],
     }
-    return pd.DataFrame(
-        columns, index=pd.Index([p.x for p in good], name="n", dtype="float64"), dtype="float64"
-    )
+    return pd.DataFrame(columns, index=pd.Index([p.x for p in good], name="n", dtype="float64"), dtype="float64")
 
 
 def _rates(points: Sequence[Point]) -> pd.DataFrame:

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from gpuexplain.errors import UnsupportedError
 from gpuexplain.experiments.matmul.conclude import find_matmul_findings
 from gpuexplain.experiments.matmul.spec import (
     EXPERIMENT_ID,
@@ -15,7 +16,6 @@ from gpuexplain.experiments.matmul.spec import (
     plan_cases,
     plan_refinement,
 )
-from gpuexplain.errors import UnsupportedError
 from gpuexplain.findings import CrossoverVerdict
 from gpuexplain.hardware.cpu import inspect_cpu
 from gpuexplain.hardware.inspect import inspect_machine
@@ -103,9 +103,7 @@ class Bench:
             OutOfMemoryError, UnsupportedError: See ``explained_errors``.
         """
         with explained_errors():
-            left, right = self._inputs_on(
-                case, "cpu" if case.clock is Clock.TRANSFER_INCLUSIVE else case.device
-            )
+            left, right = self._inputs_on(case, "cpu" if case.clock is Clock.TRANSFER_INCLUSIVE else case.device)
         operation = self._operation(case, left, right)
         check = partial(self._check, case, operation)
         if case.device == "cpu":
@@ -121,9 +119,7 @@ class Bench:
             Clock.DEVICE: DeviceClock,
             Clock.TRANSFER_INCLUSIVE: TransferClock,
         }
-        clock: Stopwatch = clocks[case.clock](
-            operation, check, TorchCuda(case.device), guard=explained_errors
-        )
+        clock: Stopwatch = clocks[case.clock](operation, check, TorchCuda(case.device), guard=explained_errors)
         return clock
 
     def _operation(self, case: Case, left: torch.Tensor, right: torch.Tensor) -> Callable[[], torch.Tensor]:
@@ -164,9 +160,7 @@ def use_threads(threads: int) -> None:
     if torch.get_num_threads() != threads:
         torch.set_num_threads(threads)
         if torch.get_num_threads() != threads:
-            raise UnsupportedError(
-                f"torch uses {torch.get_num_threads()} threads where {threads} were asked."
-            )
+            raise UnsupportedError(f"torch uses {torch.get_num_threads()} threads where {threads} were asked.")
 
 
 def make_originals(shape: Sequence[int], dtype: Dtype) -> tuple[torch.Tensor, torch.Tensor]:
@@ -192,9 +186,7 @@ def reference_rows(shape: Sequence[int], dtype: Dtype) -> tuple[torch.Tensor, to
     n_rows = m if m <= ALL_ROWS_UP_TO else CHECKED_ROWS
     rows = torch.randperm(m, generator=torch.Generator().manual_seed(INPUT_SEED))[:n_rows]
     chosen = left[rows].double()
-    columns = [
-        chosen @ right[:, at : at + CHECK_COLUMNS].double() for at in range(0, shape[2], CHECK_COLUMNS)
-    ]
+    columns = [chosen @ right[:, at : at + CHECK_COLUMNS].double() for at in range(0, shape[2], CHECK_COLUMNS)]
     return rows, torch.cat(columns, dim=1)
 
 

@@ -128,8 +128,7 @@ def resolve_device(params: Params, machine: Machine) -> str:
     if params.device not in machine.devices:
         why = machine.gpu_problem.explanation if machine.gpu_problem else "torch does not list it."
         raise InputError(
-            f"device={params.device!r} cannot be used: {why} "
-            f"Allowed here: auto, {', '.join(machine.devices)}."
+            f"device={params.device!r} cannot be used: {why} Allowed here: auto, {', '.join(machine.devices)}."
         )
     return params.device
 
@@ -142,9 +141,7 @@ def plan_cases(params: MatmulParams, machine: Machine) -> list[Case]:
     """
     device = resolve_device(params, machine)
     shapes = plan_shapes(params)
-    cases = [
-        case for shape, explicit in shapes for case in cases_of(shape, explicit, params, device, machine)
-    ]
+    cases = [case for shape, explicit in shapes for case in cases_of(shape, explicit, params, device, machine)]
     limits = memory_limits(machine)
     fits = [case for case in cases if case.memory_bytes <= limits.get(case.device, case.memory_bytes)]
     too_large = [case for case in cases if case.explicit and case not in fits]

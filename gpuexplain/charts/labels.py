@@ -1,0 +1,91 @@
+"""Where names stand: at the end of their line, never on one another, never cut off."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+LINE_HEIGHT_PX = 15  # one line of a 12 px label
+# The plot area of the smallest chart: what does not overlap here does not on a taller one.
+SMALLEST_PLOT_PX = 230
+CHARACTER_PX = 7.2  # a bold 12 px character, generously
+LABEL_GAP_PX = 8
+
+
+@dataclass(frozen=True, slots=True)
+class EndLabel:
+    """A name wanted at (log10 x, log10 y), the end of a line."""
+
+    text: str  # may hold <br>
+    color: str
+    x: float
+    y: float
+
+    @property
+    def height_px(self) -> float:
+        """Height of all its lines."""
+        return LINE_HEIGHT_PX * (self.text.count("<br>") + 1)
+
+    @property
+    def width_px(self) -> float:
+        """Width of its longest line, roughly."""
+        return CHARACTER_PX * max(len(row) for row in self.text.split("<br>"))
+
+
+def spread(wanted: Sequence[float], heights: Sequence[float]) -> list[float]:
+    """Return centres as near to ``wanted`` as possible such that boxes of ``heights`` do not overlap.
+
+    Boxes keep their order; those that touch are moved as one block around their mean.
+    """
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    blocks: list[tuple[list[int], float]] = []  # members from below, lower edge
+    for i in order:
+        members, edge = [i], wanted[i] - heights[i] / 2
+        while blocks and _top(blocks[-1], heights) > edge:
+            members = blocks.pop()[0] + members
+            edge = _edge(members, wanted, heights)
+        blocks.append((members, edge))
+    placed = [0.0] * len(wanted)
+    for members, edge in blocks:
+        for i in members:
+            placed[i] = edge + heights[i] / 2
+            edge += heights[i]
+    return placed
+
+
+def _top(block: tuple[list[int], float], heights: Sequence[float]) -> float:
+    return block[1] + sum(heights[i] for i in block[0])
+
+
+def _edge(members: Sequence[int], wanted: Sequence[float], heights: Sequence[float]) -> float:
+    below, edges = 0.0, []
+    for i in members:
+        edges.append(wanted[i] - below - heights[i] / 2)
+        below += heights[i]
+    return sum(edges) / len(edges)
+
+
+def label_annotations(labels: Sequence[EndLabel], y_range: tuple[float, float]) -> list[dict[str, Any]]:
+    """Return the labels as annotations, moved apart by pixels so that zooming keeps them at their lines."""
+    per_unit = SMALLEST_PLOT_PX / (y_range[1] - y_range[0])
+    wanted = [(label.y - y_range[0]) * per_unit for label in labels]
+    placed = spread(wanted, [label.height_px for label in labels])
+    return [
+        {
+            "text": f"<b>{label.text}</b>",
+            "x": label.x,
+            "y": label.y,
+            "xanchor": "left",
+            "yanchor": "middle",
+            "align": "left",
+            "xshift": LABEL_GAP_PX,
+            "yshift": round(centre - want, 1),
+            "showarrow": False,
+            "font": {"size": 12, "color": label.color},
+        }
+        for label, want, centre in zip(labels, wanted, placed, strict=True)
+    ]
+
+
+def margin_for(labels: Sequence[EndLabel]) -> int:
+    """Return the right margin (px) in which every label fits."""
+    return round(max((label.width_px for label in labels), default=0) + LABEL_GAP_PX + 4)

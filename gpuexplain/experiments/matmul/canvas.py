@@ -1,0 +1,85 @@
+"""The parts that both matmul charts are put together from: lines, names, ranges, notes."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from gpuexplain.charts.axes import Range, log_range, size_axis, value_axis
+from gpuexplain.charts.figure import Words, base_layout, level_line, note
+from gpuexplain.charts.labels import EndLabel, label_annotations, margin_for
+from gpuexplain.charts.marks import Line, Read, cross_trace, line_traces
+from gpuexplain.charts.theme import PALETTES, Entity, Theme
+from gpuexplain.model import Status
+from gpuexplain.wording.markup import parse
+
+Part = dict[str, Any]  # a shape or an annotation, as Plotly takes it
+LEFT_MARGIN_PX = 64
+# Room under the lowest point for a row of crosses, as a share of the height.
+CROSS_ROW = 0.07
+NAME_CHARACTERS = 14  # of a published part beside its line: more would eat a narrow chart
+
+
+def entity_words(text: str) -> Words:
+    """Return a marked sentence in pieces, each with the entity whose colour it has."""
+    return [(span.text, Entity(span.entity) if span.entity else None) for span in parse(text)]
+
+
+class Canvas:
+    """The lines of one chart, with what is written beside them."""
+
+    def __init__(self, lines: Sequence[Line], read: Read, theme: Theme, extra_y: Sequence[float] = ()) -> None:
+        """Take lines, what of a point is drawn, and further y values that must be inside."""
+        self.lines, self.read, self.theme = lines, read, theme
+        self.drawn = [(line, readings) for line in lines if (readings := line.readings(read))]
+        values = [v for _, rs in self.drawn for _, r in rs for v in (r.low, r.value, r.high) if v]
+        self.x_range: Range = log_range([p.x for line in lines for p in line.points])
+        self._failed = [line for line in lines if any(p.status is not Status.OK for p in line.points)]
+        low, high = log_range([*values, *extra_y])
+        self.y_range: Range = (low - CROSS_ROW * len(self._failed) * (high - low), high)
+
+    def traces(self) -> list[go.Scatter]:
+        """Return bands, lines and, in rows at the bottom, a cross for each case without a time."""
+        low, high = self.y_range
+        rows = [10 ** (low + (i + 0.5) * CROSS_ROW * (high - low)) for i in range(len(self._failed))]
+        traces = [trace for line, _ in self.drawn for trace in line_traces(line, self.read, self.theme)]
+        return [*traces, *cross_trace(self._failed, rows, self.theme)]
+
+    def names(self) -> list[EndLabel]:
+        """Return the name of each line at its last point; a ghost is called by its part."""
+        labels = []
+        for line, readings in self.drawn:
+            point, reading = readings[-1]
+            text = line.look.label
+            if line.is_ghost:
+                text = _short(point.device_name) if point.device != "cpu" else f"{text}, earlier"
+            labels.append(EndLabel(text, line.look.color(self.theme), math.log10(point.x), math.log10(reading.value)))
+        return labels
+
+    def name_notes(self) -> list[Part]:
+        """Return the names as annotations that do not lie on one another."""
+        return label_annotations(self.names(), self.y_range)
+
+    def level(self, y: float, text: str, color: str, dash: str, *, below: bool = False) -> tuple[Part, Part]:
+        """Return a horizontal line and the words on it."""
+        place = {"xref": "paper", "x": 0.01, "xanchor": "left", "y": math.log10(y)}
+        words = note(text, color, self.theme, **place, yanchor="top" if below else "bottom")
+        return level_line(y, color, dash), words
+
+    def layout(self, claim: str, y_title: str, write: Callable[[float], str], x_title: str) -> dict[str, Any]:
+        """Return the layout with both axes; the claim is the title."""
+        layout = base_layout(entity_words(claim), self.theme, left=LEFT_MARGIN_PX, right=margin_for(self.names()))
+        layout["xaxis"] = size_axis(x_title, self.x_range, self.theme)
+        layout["yaxis"] = value_axis(y_title, self.y_range, write, self.theme)
+        return layout
+
+    @property
+    def muted(self) -> str:
+        """The colour of guides."""
+        return PALETTES[self.theme].muted
+
+
+def _short(name: str) -> str:
+    bare = name.removeprefix("NVIDIA ").removeprefix("GeForce ")
+    return bare if len(bare) <= NAME_CHARACTERS else f"{bare[: NAME_CHARACTERS - 1]}…"

@@ -1,0 +1,441 @@
+"""What the matmul page says, from findings only: the answer, and why it is so."""
+
+from gpuexplain.experiments.contract import Explanation
+from gpuexplain.experiments.matmul.claims import (
+    best_rate_flops,
+    claim_pair,
+    claim_speed,
+    comparison_pair,
+    headline_pair,
+    headline_series,
+    name_series,
+    say_threads,
+    speedup_of,
+)
+from gpuexplain.experiments.matmul.conclude import MatmulFindings, PairFinding, SeriesFinding
+from gpuexplain.experiments.matmul.series import LOOKS
+from gpuexplain.experiments.matmul.spec import CPU, CPU_ONE_THREAD, GPU_CALL
+from gpuexplain.findings import (
+    ColdCall,
+    Crossover,
+    CrossoverVerdict,
+    LaunchFloor,
+    MatmulPeak,
+    NoiseFloor,
+    NotFound,
+    Plausibility,
+)
+from gpuexplain.model import Dtype, Flag
+from gpuexplain.units import format_factor, format_percent, format_rate_flops, format_time
+from gpuexplain.wording.markup import capitalise, mark, term
+from gpuexplain.wording.phrases import (
+    count_of,
+    say_about_n,
+    say_between,
+    say_interval,
+    say_n,
+    say_sizes,
+)
+
+# A cold call this many times its warm ones is worth a sentence.
+NOTABLE_COLD_FACTOR = 3.0
+# Under this a difference in rate is not worth a hint about the size.
+NOTABLE_DECLINE_PCT = 10.0
+
+
+def tell(findings: MatmulFindings) -> Explanation:
+    """Return the words of the page."""
+    # Nothing was measured here and nothing published is shown.
+    if not findings.series:
+        return Explanation(
+            answer="Nothing is measured yet. Press Run: the first points appear within seconds.",
+            see="",
+            why=_why(findings),
+            so_what="",
+        )
+    return Explanation(
+        answer=tell_answer(findings),
+        see=_see(findings),
+        why=_why(findings),
+        so_what=_so_what(findings),
+        caveats=tuple(_caveats(findings)),
+    )
+
+
+# -- the answer ---------------------------------------------------------------------------------
+
+
+def tell_answer(findings: MatmulFindings) -> str:
+    """Return the headline: one sentence with its number."""
+    pair, fastest = headline_pair(findings), headline_series(findings)
+    # Nothing was measured here: what is shown was published by others.
+    if fastest is None and not any(s.is_measured for s in findings.series):
+        return _answer_published(findings)
+    # Every case failed, was skipped or had its speed withheld.
+    if fastest is None:
+        return "On this machine nothing could be measured that may be shown; the caveats say why."
+    # CPU and GPU were both measured here: who wins, and from where.
+    if pair is not None and pair.challenger.series not in (CPU, CPU_ONE_THREAD):
+        cpu = findings.of(CPU)
+        speed = f"; {claim_speed(cpu)}" if cpu is not None and best_rate_flops(cpu) else ""
+        return f"On this machine {tell_crossover(pair)}{speed}."
+    # A CPU alone, with one series or with two that can be compared.
+    speed = claim_speed(fastest)
+    if pair is not None and pair.crossover.verdict is not CrossoverVerdict.TOO_FEW_POINTS:
+        return f"On this machine {speed}; {tell_crossover(pair)}."
+    return f"On this machine {speed}."
+
+
+def _answer_published(findings: MatmulFindings) -> str:
+    series = next(s for s in findings.series)
+    rate = best_rate_flops(series)
+    # A published series whose speed is beyond the part's peak, or empty.
+    if rate is None or series.peak.best_n is None:
+        return f"A {term('published series')} of {_part(series)}, not in this machine; press Run to measure here."
+    return (
+        f"A published {_part(series)}, not in this machine, reaches {format_rate_flops(rate)} at "
+        f"{say_n(series.peak.best_n)}; press Run to measure here."
+    )
+
+
+def tell_crossover(pair: PairFinding) -> str:
+    """Return who wins and from where, with the copies where they were measured."""
+    crossover = pair.crossover
+    clause = claim_pair(pair)
+    # A change-over whose passage through 1 was located between the two sizes.
+    if crossover.verdict is CrossoverVerdict.CROSSED and crossover.estimate:
+        clause += f" ({say_about_n(crossover.estimate)}) and stay{_s(pair)} ahead at every larger size measured"
+    # A change-over that is only known to lie below a size.
+    elif crossover.verdict is CrossoverVerdict.CROSSED:
+        clause += " among the sizes measured"
+    including = crossover.with_transfer
+    return clause if including is None else f"{clause}; {tell_with_transfer(including)}"
+
+
+def _s(pair: PairFinding) -> str:
+    return "" if pair.challenger.series == CPU and (pair.challenger.threads or 1) > 1 else "s"
+
+
+def tell_with_transfer(crossover: Crossover) -> str:
+    """Return how the answer changes when both copies count."""
+    copies = mark("transfer", "with both copies")
+    match crossover.verdict:
+        # The GPU needs larger products to pay for the copies.
+        case CrossoverVerdict.CROSSED if crossover.low and crossover.high and not crossover.low_is_tie:
+            return f"{copies}, {say_between(crossover.low, crossover.high)}"
+        # As above, but the size below was a tie.
+        case CrossoverVerdict.CROSSED if crossover.high:
+            return f"{copies}, from {say_n(crossover.high)} on"
+        # Even the copies cost less than the CPU's time, everywhere.
+        case CrossoverVerdict.GPU_ALWAYS:
+            return f"{copies}, at every size measured too"
+        # The copies cost more than the CPU needs, everywhere.
+        case CrossoverVerdict.CPU_ALWAYS:
+            return f"{copies}, at no size measured"
+        # The copies eat the whole lead.
+        case CrossoverVerdict.TIE | CrossoverVerdict.TIE_AT_END:
+            return f"{copies} no lead is shown"
+        # One common size or none.
+        case CrossoverVerdict.TOO_FEW_POINTS:
+            return f"{copies} too few sizes are measured"
+        # Wins that come and go.
+        case _:
+            return f"{copies} no clear change-over"
+
+
+# -- what you see -------------------------------------------------------------------------------
+
+
+def _see(findings: MatmulFindings) -> str:
+    parts = [_tell_best(series) for series in findings.series if series.is_measured]
+    pair = headline_pair(findings)
+    if pair is not None:
+        parts.append(tell_speedup(pair))
+    comparison = comparison_pair(findings)
+    if comparison is not None:
+        parts.append(tell_comparison(comparison))
+    gpu = findings.of(GPU_CALL)
+    if gpu is not None and gpu.is_measured:
+        parts.append(tell_launch_floor(gpu.launch_floor))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _tell_best(series: SeriesFinding) -> str:
+    # Every series that has a trustworthy best.
+    if best_rate_flops(series) is None:
+        return ""
+    reached = ""
+    # The speed of nine tenths of the best is reached before the best.
+    if series.peak.n_at_90pct is not None and series.peak.n_at_90pct != series.peak.best_n:
+        reached = f", and nine tenths of that from {say_n(series.peak.n_at_90pct)}"
+    # A series that stays below its best at the largest size.
+    decline = ""
+    if (series.peak.decline_pct or 0.0) >= NOTABLE_DECLINE_PCT:
+        decline = f"; at {say_n(series.largest_n)} it is {series.peak.decline_pct:.0f} % below"
+    return f"{capitalise(claim_speed(series))}{reached}{decline}.{tell_peak(series.peak)}"
+
+
+def tell_peak(peak: MatmulPeak) -> str:
+    """Return how the best rate compares with the reference, with a space in front; "" on a CPU."""
+    share = format_percent(peak.fraction_of_peak) if peak.fraction_of_peak is not None else ""
+    match peak.plausibility:
+        # A known part within its data sheet.
+        case Plausibility.OK:
+            return f" That is {share} of the part's {term('peak')} on its data sheet."
+        # A known part above the clock of its data sheet.
+        case Plausibility.ABOVE_REFERENCE_CLOCK:
+            return f" That is {share} of the data sheet's {term('peak')}: the card runs above its reference clock."
+        # A part that the reference table does not hold.
+        case Plausibility.UNKNOWN_GPU:
+            return f" Its {term('peak')} is not in the reference table, so the share of it cannot be judged."
+        # A CPU (no reference), or a withheld rate (a caveat says so).
+        case _:
+            return ""
+
+
+def tell_speedup(pair: PairFinding) -> str:
+    """Return the factor at the largest common size, the winner named."""
+    found = speedup_of(pair.crossover)
+    # No common size.
+    if found is None:
+        return ""
+    factor, n = found
+    crossover = pair.crossover
+    winner, loser = name_series(pair.challenger), name_series(pair.baseline)
+    if pair.challenger.series == CPU:
+        winner = mark("cpu", say_threads(pair.challenger.threads or 1))
+        loser = mark("cpu", "one")
+    verb = "are" if pair.challenger.series == CPU and (pair.challenger.threads or 1) > 1 else "is"
+    interval = say_interval(factor, crossover.speedup_low, crossover.speedup_high)
+    # The challenger leads at the largest size.
+    if factor > crossover.win_above:
+        return f"At {say_n(n)} {winner} {verb} **{format_factor(factor)} as fast** as {loser}{interval}."
+    # The baseline leads there.
+    if factor < crossover.lose_below:
+        return f"At {say_n(n)} {loser} is **{format_factor(1 / factor)} as fast** as {winner}{interval}."
+    # Neither leads.
+    return f"At {say_n(n)} {winner} and {loser} take the same time within {format_percent(0.05)}."
+
+
+def tell_comparison(pair: PairFinding) -> str:
+    """Return the comparison with a part that is not in this machine."""
+    opening = f"Compared with a published {_part(pair.challenger)}, not in this machine:"
+    found = speedup_of(pair.crossover)
+    # The two have no size in common.
+    if found is None:
+        return f"{opening} no size is in both series."
+    factor, n = found
+    rate = best_rate_flops(pair.challenger)
+    speed = f", which reaches {format_rate_flops(rate)}" if rate else ""
+    cpu = mark("cpu", "this CPU")
+    # The published part leads at the largest common size.
+    if factor > pair.crossover.win_above:
+        return f"{opening} at {say_n(n)} {cpu} takes {format_factor(factor)} as long as that GPU{speed}."
+    # This CPU leads there.
+    if factor < pair.crossover.lose_below:
+        return f"{opening} at {say_n(n)} that GPU takes {format_factor(1 / factor)} as long as {cpu}."
+    # Neither leads.
+    return f"{opening} at {say_n(n)} both take the same time within {format_percent(0.05)}."
+
+
+def _part(series: SeriesFinding) -> str:
+    return mark(LOOKS[series.series].entity, series.device_name or "GPU")
+
+
+def tell_launch_floor(floor: LaunchFloor | NotFound) -> str:
+    """Return what a GPU call costs before it does anything."""
+    # The small sizes take the same time although their work grows.
+    if isinstance(floor, LaunchFloor):
+        return (
+            f"Up to {say_n(floor.up_to_x)} every GPU call takes about {format_time(floor.floor_s)}: the price of "
+            f"sending work to it ({term('launch floor')}), not of doing it."
+        )
+    # No flat stretch was measured.
+    return f"No {term('launch floor')} shows: {floor.reason}."
+
+
+# -- why, and so what ---------------------------------------------------------------------------
+
+
+def _why(findings: MatmulFindings) -> str:
+    work = (
+        f"A product of side n is n³ multiply-adds (2 n³ {term('FLOP/s', 'operations')}) that hardly depend on each "
+        "other, so whoever does more of them at a time wins, once there is enough to do."
+    )
+    pair = headline_pair(findings)
+    # A GPU is on the page, measured here or published.
+    if findings.of(GPU_CALL) is not None:
+        work += (
+            f" A CPU does a few dozen at a time, a GPU thousands; but every GPU call has a fixed price "
+            f"({term('launch overhead')}), and so has every copy over {term('PCIe')}."
+        )
+    # Two CPU series are on the page.
+    if pair is not None and pair.challenger.series == CPU:
+        work += (
+            " Sharing one product among threads costs a little too: below the change-over, waking and waiting "
+            "for the other threads takes longer than the work that they save."
+        )
+    return work + _why_dtype(findings.dtype)
+
+
+def _why_dtype(dtype: Dtype | None) -> str:
+    # 16-bit formats: whether they are faster depends on the units of the part.
+    if dtype in (Dtype.BF16, Dtype.FP16):
+        return (
+            f" In {term(str(dtype))} a part is faster than in {term('fp32')} only where it has units for it "
+            f"(such as {term('AMX')} on some CPUs); elsewhere the numbers are converted first."
+        )
+    # fp64: many parts are slow at it.
+    if dtype is Dtype.FP64:
+        return f" {term('fp64')} numbers are twice as wide as {term('fp32')}: half as many fit each unit."
+    return ""
+
+
+def _so_what(findings: MatmulFindings) -> str:
+    pair = headline_pair(findings)
+    # A GPU beside the CPU, both measured here.
+    if pair is not None and pair.challenger.series not in (CPU, CPU_ONE_THREAD):
+        return _so_what_gpu(pair.crossover)
+    # Threads against one thread.
+    if pair is not None and pair.crossover.verdict is CrossoverVerdict.CROSSED and pair.crossover.high:
+        return (
+            f"Many small products below {say_n(pair.crossover.high)} go faster side by side, one thread each, than "
+            "one after the other on all threads. Put small matrices together into larger ones (a batch) where you can."
+        )
+    # Nothing to compare: the size at which this device is busy.
+    fastest = headline_series(findings)
+    if fastest is not None and fastest.peak.n_at_90pct is not None:
+        return (
+            f"Work in products of {say_n(fastest.peak.n_at_90pct)} or larger where you can: smaller ones leave "
+            "the device partly idle."
+        )
+    return ""
+
+
+def _so_what_gpu(crossover: Crossover) -> str:
+    match crossover.verdict:
+        # The GPU pays from a size on; keep the data there.
+        case CrossoverVerdict.CROSSED if crossover.high:
+            return (
+                f"Leave products below {say_n(crossover.low or crossover.high)} on the CPU, or put many of them "
+                "into one call. Keep data on the GPU between calls, so that the copies are paid once."
+            )
+        # The GPU pays everywhere.
+        case CrossoverVerdict.GPU_ALWAYS:
+            return "Use the GPU for every size measured here, and keep data on it between calls."
+        # The GPU pays nowhere.
+        case CrossoverVerdict.CPU_ALWAYS:
+            return "For one product at a time, in these sizes, the CPU is the right place."
+        # No verdict.
+        case _:
+            return "Run Thorough, or larger sizes, before deciding: these points do not decide it."
+
+
+# -- caveats ------------------------------------------------------------------------------------
+
+
+def _caveats(findings: MatmulFindings) -> list[str]:
+    found = []
+    for series in findings.series:
+        found += [text for text in (tell_withheld(series), tell_suspects(series), tell_ran_as(series)) if text]
+        found += [text for text in (tell_failed(series), tell_cold_call(series)) if text]
+        found += [text for flag, count in series.flagged if (text := tell_flag(series, flag, count))]
+    noise = tell_noise(findings.noise)
+    return [*dict.fromkeys(found), *([noise] if noise else [])]
+
+
+def tell_withheld(series: SeriesFinding) -> str:
+    """Return why a rate is not shown; "" when it is."""
+    # More than 115 % of the reference peak.
+    if series.peak.plausibility is Plausibility.IMPLAUSIBLE:
+        return (
+            f"The best rate of {name_series(series)} is withheld: it is "
+            f"{format_percent(series.peak.fraction_of_peak or 0)} of the part's peak. Check timing, dtype or peak."
+        )
+    return ""
+
+
+def tell_suspects(series: SeriesFinding) -> str:
+    """Return which sizes are left out because a larger one was faster."""
+    # At least one size took longer than 1.5 times a larger one.
+    if series.peak.suspect_n:
+        return (
+            f"Drawn hollow and left out, {name_series(series)} at {say_sizes(series.peak.suspect_n)}: "
+            "the times do not fit those of the other sizes."
+        )
+    return ""
+
+
+def tell_ran_as(series: SeriesFinding) -> str:
+    """Return that another precision ran than the one asked for."""
+    # An fp32 series too fast for fp32 that fits a higher TF32 peak.
+    if series.peak.ran_as:
+        return f"{capitalise(name_series(series))} ran as {series.peak.ran_as}, by its speed: not {series.dtype}."
+    return ""
+
+
+def tell_failed(series: SeriesFinding) -> str:
+    """Return which sizes have no time, and the first reason."""
+    # Skipped, out of memory, unsupported or wrong.
+    if not series.failed:
+        return ""
+    sizes = say_sizes([x for x, _, _ in series.failed])
+    _, status, reason = series.failed[0]
+    return f"{_who(series)} has no time at {sizes} ({str(status).replace('_', ' ')}): {reason}"
+
+
+def tell_cold_call(series: SeriesFinding) -> str:
+    """Return what the first call cost, where that is worth a sentence."""
+    cold = series.cold_call
+    # The main series of a device: the others find a device that is warm already.
+    if isinstance(cold, ColdCall) and series.series in (CPU, GPU_CALL) and cold.factor >= NOTABLE_COLD_FACTOR:
+        return (
+            f"The first call ({term('cold call')}) took up to {format_time(cold.first_call_s)} on "
+            f"{name_series(series)}, {format_factor(cold.factor)} a warm one at {say_n(cold.x)}; it is in no median."
+        )
+    return ""
+
+
+def tell_flag(series: SeriesFinding, flag: Flag, count: int) -> str:
+    """Return what a flag on ``count`` points of a series means for the reader."""
+    which = f"{count_of(count, 'point')} of {_who(series)}"
+    rest, be = ("rests", "is") if count == 1 else ("rest", "are")
+    match flag:
+        # Others used the machine meanwhile.
+        case Flag.UNDER_LOAD:
+            return f"{capitalise(which)} had to share the machine with other work. Run again when it is quiet."
+        # The device was slowed down.
+        case Flag.THROTTLED:
+            return f"{capitalise(which)} ran slowed down (heat, power or a CPU quota)."
+        # First and last samples differ.
+        case Flag.DRIFTING:
+            return f"{capitalise(which)} got faster or slower during the run."
+        # Too few samples for an interval.
+        case Flag.FEW_SAMPLES:
+            return f"{capitalise(which)} {rest} on under six samples, so without an interval."
+        # The interval is wider than the target.
+        case Flag.NOT_CONVERGED:
+            return f"{capitalise(which)} {be} less certain than ±2 %: more time narrows the band."
+        # Another precision ran, by the error.
+        case Flag.FALLBACK:
+            return f"{capitalise(which)} ran in another precision, by the error of the result."
+        # Told elsewhere, or not for a reader of this page.
+        case _:
+            return ""
+
+
+def tell_noise(noise: NoiseFloor | NotFound) -> str:
+    """Return the smallest difference that this run can tell from chance."""
+    # At least two points have intervals.
+    if isinstance(noise, NoiseFloor):
+        return (
+            f"This run can tell apart differences of {format_percent(noise.median_difference)} at a typical point "
+            f"({term('noise floor')}); nothing closer is ranked."
+        )
+    return ""
+
+
+def _who(series: SeriesFinding) -> str:
+    if series.series in (CPU, CPU_ONE_THREAD):
+        return f"{name_series(series)} on {say_threads(series.threads)}" if series.threads else name_series(series)
+    return name_series(series)
