@@ -123,9 +123,7 @@ def _choice(name: str, field: FieldInfo) -> str | None:
             width=_WIDTH_PX,
         )
     default = options.index(str(field.default))
-    return st.selectbox(
-        LABELS.get(name, name), options, index=default, key=name, bind="query-params", width=_WIDTH_PX
-    )
+    return st.selectbox(LABELS.get(name, name), options, index=default, key=name, bind="query-params", width=_WIDTH_PX)
 
 
 def _number(name: str, field: FieldInfo) -> float | None:

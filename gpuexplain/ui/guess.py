@@ -84,9 +84,7 @@ def _ask(question: Question, slot: str, off: str, guess: int | None) -> None:
             label_visibility="collapsed",
         )
         with st.container(horizontal=True):
-            st.button(
-                "Keep this guess", key=f"{slot}_keep", type="tertiary", on_click=_keep, args=(slot, slider)
-            )
+            st.button("Keep this guess", key=f"{slot}_keep", type="tertiary", on_click=_keep, args=(slot, slider))
             st.button("No guessing", key=f"{slot}_off", type="tertiary", on_click=_switch_off, args=(off,))
         if st.session_state.get(slot) is not None:
             st.caption(f"Your guess: n = {format_count(st.session_state[slot])}. Press Run to see.")

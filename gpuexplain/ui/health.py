@@ -63,9 +63,7 @@ def _check_worker() -> str:
         return status.worker
     if runner.probe() is not None:  # it answered before and sleeps now, or is being restarted
         return f"{status.worker}; the next run starts it"
-    raise GpuExplainError(
-        f"The measuring process is {status.worker} and has not answered yet. Try again soon."
-    )
+    raise GpuExplainError(f"The measuring process is {status.worker} and has not answered yet. Try again soon.")
 
 
 def _check_store() -> str:

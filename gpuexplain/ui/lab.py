@@ -15,7 +15,7 @@ from gpuexplain.model import Point, Source
 from gpuexplain.ui import engine_access as access
 from gpuexplain.ui.compare import chosen_beside
 from gpuexplain.ui.controls import Controls, note_url_problems, show_controls
-from gpuexplain.ui.explanation import show_answer, show_words
+from gpuexplain.ui.explanation import show_answer, show_caveats, show_words
 from gpuexplain.ui.figures import draw
 from gpuexplain.ui.guess import show_guess
 from gpuexplain.ui.head import show_head
@@ -137,7 +137,7 @@ def _shown(scene: Scene, job: Job | None) -> Result:
     if job is None or not job.points:
         return scene.stored
     live = result_of_job(job)
-    if scene.stored.id == live.id:
+    if scene.stored.id == live.id:  # it has ended, and the store has it whole
         return scene.stored
     ghosts = scene.stored.ghosts
     if scene.stored.source is Source.MEASURED:
@@ -175,16 +175,14 @@ def _draw_live(scene: Scene, job: Job | None, boxes: Boxes) -> None:
             show_ending(job)
     with boxes.chart:
         name = scene.experiment.id
-        st.plotly_chart(
-            drawing.main, theme=None, key=f"{name}-main", config=CHART_CONFIG, alt=drawing.main_alt
-        )
+        st.plotly_chart(drawing.main, theme=None, key=f"{name}-main", config=CHART_CONFIG, alt=drawing.main_alt)
     with boxes.second:
-        st.plotly_chart(
-            drawing.second, theme=None, key=f"{name}-second", config=CHART_CONFIG, alt=drawing.second_alt
-        )
+        st.plotly_chart(drawing.second, theme=None, key=f"{name}-second", config=CHART_CONFIG, alt=drawing.second_alt)
     with boxes.words:
         show_guess(scene.experiment, drawing.findings, shown, job)
         show_words(drawing.explanation)
+    with boxes.second:
+        show_caveats(drawing.explanation)
 
 
 def _show_next(experiment: Experiment) -> None:

@@ -92,9 +92,7 @@ def _convergence() -> list[str]:
 
 
 def _entry() -> list[str]:
-    presets = ", ".join(
-        f"{preset.value} {format_budget(time_s)}" for preset, time_s in PRESET_BUDGET_S.items()
-    )
+    presets = ", ".join(f"{preset.value} {format_budget(time_s)}" for preset, time_s in PRESET_BUDGET_S.items())
     return [
         f"The presets spend: {presets}.",
         f"A size enters a preset if {sampling.ENTRY_CALLS} predicted calls fit in "

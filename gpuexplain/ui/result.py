@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from gpuexplain.engine.jobs import Job
+from gpuexplain.engine.jobs import Job, JobState
 from gpuexplain.experiments.contract import Experiment
 from gpuexplain.hardware.machine import Machine
 from gpuexplain.measuring.session import Coverage
@@ -19,6 +19,7 @@ from gpuexplain.units import format_age
 
 # How a run may be sampled without becoming another question.
 _EFFORT = frozenset({"preset", "budget_s"})
+_ACTIVE = frozenset(state.value for state in JobState if state.is_active)
 _RUNS_TO_LOOK_AT = 100
 
 
@@ -70,9 +71,11 @@ def find_result(experiment: Experiment, params: Params, machine: Machine) -> Res
 
 
 def runs_here(experiment_id: str, machine: Machine) -> list[RunSummary]:
-    """Return the runs of this machine that have points, newest first."""
+    """Return the ended runs of this machine that have points, newest first."""
     runs = access.get_store().list_runs(experiment_id, limit=_RUNS_TO_LOOK_AT)
-    return [run for run in runs if run.n_points and machine_id_of(run) == machine.platform.machine_id]
+    here = machine.platform.machine_id
+    ended = (run for run in runs if run.n_points and run.state is not RunState.RUNNING)
+    return [run for run in ended if machine_id_of(run) == here]
 
 
 def machine_id_of(run: RunSummary) -> str:
@@ -82,14 +85,12 @@ def machine_id_of(run: RunSummary) -> str:
 
 
 def load_points(run: RunSummary) -> StoredRun:
-    """Return a run with its points; one that has ended is read from the store once."""
-    if run.state is RunState.RUNNING:
-        return access.get_store().load_run(run.id)
-    return _load_ended(run.id, run.state.value)
+    """Return an ended run with its points; it is read from the store once."""
+    return _load_ended(run.id)
 
 
 @lru_cache(maxsize=64)
-def _load_ended(run_id: str, _state: str) -> StoredRun:
+def _load_ended(run_id: str) -> StoredRun:
     return access.get_store().load_run(run_id)
 
 
@@ -122,7 +123,7 @@ def _effort(run: RunSummary, is_exact: bool) -> tuple[Badge, ...]:
 
 
 def _incomplete(state: str) -> tuple[Badge, ...]:
-    if state in (RunState.DONE.value, RunState.RUNNING.value, "queued", "waiting", "starting"):
+    if state in (RunState.DONE.value, *_ACTIVE):
         return ()
     return (Badge(f"incomplete: {state}", "warning"),)
 

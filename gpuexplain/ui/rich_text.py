@@ -62,9 +62,10 @@ def _span_html(span: Span) -> str:
 
 
 def _term_html(text: str, definition: str) -> str:
-    """A button, so that keyboard and touch reach it; the definition is its description."""
+    """Focusable, so that keyboard and touch reach it; the definition is its description."""
     name = f"gx-term-{next(_ids)}"
-    button = f'<button type="button" class="gx-term" aria-describedby="{name}">{text}</button>'
+    # A span with a button's role: a real button would break the line around it.
+    button = f'<span role="button" tabindex="0" class="gx-term" aria-describedby="{name}">{text}</span>'
     return (
         f'<span class="gx-termbox">{button}'
         f'<span role="tooltip" class="gx-def" id="{name}">{html.escape(definition)}</span></span>'

@@ -10,7 +10,7 @@ RULES = """
 .st-key-head h1{font-size:2.1rem;line-height:1.2;letter-spacing:-.02em;padding:.15rem 0 0;text-wrap:balance}
 [class*=-answer] p{max-width:60rem}
 [class*=-answer] p:first-child{font-size:1.3rem;line-height:1.4;font-weight:600;margin:.4rem 0 .5rem;text-wrap:pretty}
-[class*=-answer] .stMarkdownBadge{font-weight:550}
+[class*=-answer] .stMarkdownBadge{font-weight:550;white-space:normal}
 .gx-cpu,.gx-gpu,.gx-transfer,.gx-overhead,.gx-theory,.gx-warning{font-weight:650}
 .gx-cpu{color:var(--gx-cpu)}.gx-gpu{color:var(--gx-gpu)}.gx-transfer{color:var(--gx-transfer)}
 .gx-overhead{color:var(--gx-overhead)}.gx-theory{color:var(--gx-muted)}.gx-warning{color:var(--gx-warning)}
@@ -18,12 +18,15 @@ RULES = """
 .gx-words h2{font-size:.75rem;font-weight:650;letter-spacing:.08em;text-transform:uppercase;
   color:var(--gx-muted);margin:0 0 .15rem;padding:0}
 .gx-words p{margin:0 0 1rem}
-.gx-caveats{margin:0;padding:.6rem .8rem .6rem 1.7rem;border-left:3px solid var(--gx-warning);
-  background:var(--gx-warning-soft);border-radius:0 .4rem .4rem 0;font-size:.9rem}
-.gx-caveats li{margin:.15rem 0}
+.gx-caveats{padding:.7rem .9rem;border-left:3px solid var(--gx-warning);background:var(--gx-warning-soft);
+  border-radius:0 .4rem .4rem 0;font-size:.9rem;line-height:1.5}
+.gx-caveats h2{color:var(--gx-warning)}
+.gx-caveats ul{margin:.2rem 0 0;padding-left:1.1rem}.gx-caveats li{margin:.1rem 0;padding:0;font-size:.9rem}
+.gx-caveats summary{cursor:pointer;color:var(--gx-text);margin-top:.3rem}
+.gx-caveats summary:focus-visible{outline:2px solid var(--gx-gpu);outline-offset:2px}
 /* a definition opens under its word, as wide as the text it stands in */
 .gx-words{position:relative}
-.gx-term{all:unset;cursor:help;border-bottom:1.5px dotted var(--gx-muted)}
+.gx-term{cursor:help;border-bottom:1.5px dotted var(--gx-muted)}
 .gx-term:focus-visible{outline:2px solid var(--gx-gpu);outline-offset:2px;border-radius:2px}
 .gx-def{display:none;position:absolute;left:0;right:0;margin-top:1.8em;z-index:50;max-width:22rem;
   padding:.55rem .7rem;border-radius:.45rem;font-size:.85rem;font-weight:400;line-height:1.45;

@@ -94,9 +94,7 @@ def draw_samples(point: Point) -> go.Figure:
         position += len(times_s)
         text = [f"{name}: {format_time(time_s)}" for time_s in times_s]
         marker = {"color": shade, "symbol": symbol, "size": 7}
-        figure.add_scatter(
-            x=x, y=times_s, mode="markers", name=name, marker=marker, hovertext=text, hoverinfo="text"
-        )
+        figure.add_scatter(x=x, y=times_s, mode="markers", name=name, marker=marker, hovertext=text, hoverinfo="text")
     if point.median_s:
         figure.add_hline(point.median_s, line={"color": color, "dash": "dot", "width": 1.5})
     return figure.update_layout(_samples_layout(palette.text, palette.line, point))
@@ -140,11 +138,7 @@ def _facts(point: Point) -> str:
 
 def _show_conditions(conditions: Conditions) -> None:
     known = conditions.model_dump(exclude={"not_reported"}, exclude_none=True)
-    rows = [
-        f"- {_CONDITION_LABELS.get(name, name)}: {_plain(value)}"
-        for name, value in known.items()
-        if value != ()
-    ]
+    rows = [f"- {_CONDITION_LABELS.get(name, name)}: {_plain(value)}" for name, value in known.items() if value != ()]
     st.markdown("**Meanwhile**\n" + "\n".join(rows) if rows else "No conditions were recorded.")
     if conditions.not_reported:
         with st.expander("Not reported"):
