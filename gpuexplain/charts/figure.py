@@ -51,7 +51,8 @@ def base_layout(title: Words, theme: Theme, *, left: int, right: int) -> dict[st
             "y": 1,
             "yanchor": "top",
             "yref": "container",
-            "pad": {"l": 4, "t": 6},
+            # Plotly anchors the middle of a title of several lines: each further one would rise over the top.
+            "pad": {"l": 4, "t": 6 + TITLE_LINE_PX / 2 * text.count("<br>")},
             "font": {"size": 15, "color": palette.text},
         },
         "margin": {"l": left, "r": right, "t": 26 + TITLE_LINE_PX * (text.count("<br>") + 1), "b": 52},

@@ -13,9 +13,6 @@ from gpuexplain.experiments.contract import Experiment, Explanation
 from gpuexplain.model import Point
 from gpuexplain.ui.result import Result
 
-FONT = "Inter, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
-_TITLE_TOP_PX = 6
-_TITLE_HALF_LINE_PX = 10
 _KEPT = 48  # a handful of runs, two themes each
 
 
@@ -66,22 +63,12 @@ def _draw(experiment: Experiment, result: Result, beside: tuple[Point, ...], the
     drawn = (*flagged, *result.ghosts)
     return Drawing(
         findings=findings,
-        main=_dress(experiment.draw_main(drawn, findings, theme)),
-        second=_dress(experiment.draw_second(drawn, findings, theme)),
+        main=experiment.draw_main(drawn, findings, theme),
+        second=experiment.draw_second(drawn, findings, theme),
         main_alt=experiment.describe_main(findings),
         second_alt=experiment.describe_second(findings),
         explanation=experiment.tell(findings),
     )
-
-
-def _dress(figure: go.Figure) -> go.Figure:
-    """Give a figure the page's font, and keep every line of its title inside the frame.
-
-    Plotly anchors the middle of a title of several lines, so each further line rises over the top.
-    """
-    n_breaks = str(figure.layout.title.text or "").count("<br>")
-    pad = {"t": _TITLE_TOP_PX + _TITLE_HALF_LINE_PX * n_breaks}
-    return figure.update_layout(font={"family": FONT}, title={"pad": pad})
 
 
 def _conclude(experiment: Experiment, result: Result, beside: tuple[Point, ...]) -> Any:

@@ -89,9 +89,9 @@ def _make_boxes() -> Boxes:
         answer = st.container(key="lab-answer")
         controls = st.container(key="lab-controls")
         progress = st.container(key="lab-progress")
-        columns = st.container(key="lab-chart").columns([2, 1], gap="large")
-        second = st.container(key="lab-second")
-    return Boxes(answer, controls, progress, columns[0], columns[1], second)
+        charts, words = st.container(key="lab-chart").columns([2, 1], gap="large")
+    # Both charts stand beside the words, which are as tall as the two together.
+    return Boxes(answer, controls, progress, charts.container(), words, charts.container(key="lab-second"))
 
 
 def _prepare(experiment: Experiment, machine: Machine) -> tuple[Scene, Job | None]:

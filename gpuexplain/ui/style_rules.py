@@ -7,6 +7,7 @@ RULES = """
 .gx-eyebrow{font-size:.75rem;font-weight:650;letter-spacing:.08em;text-transform:uppercase;
   color:var(--gx-muted)}
 .st-key-head p{font-size:.75rem;font-weight:650;letter-spacing:.08em;text-transform:uppercase}
+.st-key-head{margin-bottom:.3rem}
 .st-key-head h1{font-size:2.1rem;line-height:1.2;letter-spacing:-.02em;padding:.15rem 0 0;text-wrap:balance}
 [class*=-answer] p{max-width:60rem}
 [class*=-answer] p:first-child{font-size:1.3rem;line-height:1.4;font-weight:600;margin:.4rem 0 .5rem;text-wrap:pretty}
@@ -66,12 +67,12 @@ RULES = """
   outline:2px solid var(--gx-gpu)!important;outline-offset:2px}
 
 @media (max-width:640px){
-  .st-key-head h1{font-size:1.6rem}[class*=-answer] p:first-child{font-size:1.1rem}
+  .st-key-head{margin-bottom:.3rem}
+.st-key-head h1{font-size:1.6rem}[class*=-answer] p:first-child{font-size:1.1rem}
   /* the answer and the chart come before the controls */
   .st-key-lab-body>div:has(>.st-key-lab-controls){order:3}
   .st-key-lab-body>div:has(>.st-key-lab-progress){order:1}
   .st-key-lab-body>div:has(>.st-key-lab-chart){order:2}
-  .st-key-lab-body>div:has(>.st-key-lab-second){order:4}
   .gx-facts{grid-template-columns:1fr;gap:0}.gx-facts dd{margin-bottom:.5rem}
 }
 @media (prefers-reduced-motion:reduce){

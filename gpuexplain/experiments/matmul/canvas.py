@@ -53,7 +53,7 @@ class Canvas:
             point, reading = readings[-1]
             text = line.look.label
             if line.is_ghost:
-                text = _short(point.device_name) if point.device != "cpu" else f"{text}, earlier"
+                text = f"{text}<br>earlier" if point.device == "cpu" else f"{_short(point.device_name)}<br>{point.source}"
             labels.append(EndLabel(text, line.look.color(self.theme), math.log10(point.x), math.log10(reading.value)))
         return labels
 
