@@ -94,9 +94,7 @@ class SynchronisedClock(HostClock):
     timing = "host clock, device synchronised before and after every call"
     most_calls = 1
 
-    def __init__(
-        self, operation: Operation, check: Callable[[], Check], cuda: CudaApi, **options: Any
-    ) -> None:
+    def __init__(self, operation: Operation, check: Callable[[], Check], cuda: CudaApi, **options: Any) -> None:
         super().__init__(operation, check, **options)
         self._cuda = cuda
 
@@ -122,9 +120,7 @@ class DeviceClock(HostClock):
 
     most_calls = MOST_QUEUED_CALLS
 
-    def __init__(
-        self, operation: Operation, check: Callable[[], Check], cuda: CudaApi, **options: Any
-    ) -> None:
+    def __init__(self, operation: Operation, check: Callable[[], Check], cuda: CudaApi, **options: Any) -> None:
         super().__init__(operation, check, **options)
         self._cuda = cuda
         self.resolution_s = EVENT_RESOLUTION_S

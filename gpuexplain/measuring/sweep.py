@@ -5,9 +5,11 @@ series; from then on every round visits the open cases in a random order, so tha
 hits them alike. After the first visits every point exists; further rounds narrow it.
 """
 
+import gc
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from gpuexplain.errors import UnsupportedError
@@ -79,6 +81,10 @@ class Sweep:
 
     def run(self) -> Outcome:
         """Measure until every case is done, the time is up or somebody cancels."""
+        with _no_garbage_collection():  # a collection inside a block would be timed as work
+            return self._run()
+
+    def _run(self) -> Outcome:
         self._conditions.start()
         cancelled = self._first_visits(self._cases)
         cancelled = cancelled or self._check_results()
@@ -142,9 +148,7 @@ class Sweep:
         return False
 
     def _predict(self, case: Case) -> float | None:
-        known = [
-            (t.case.flops, t.call_s) for t in self._tracks if t.case.series == case.series and t.samples_s
-        ]
+        known = [(t.case.flops, t.call_s) for t in self._tracks if t.case.series == case.series and t.samples_s]
         return predict_call_s(case.flops, known)
 
     def _refuse(self, case: Case, predicted_s: float | None) -> str | None:
@@ -282,6 +286,17 @@ class Sweep:
                 remaining_s=max(0.0, self._budget_s - elapsed_s),
             )
         )
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _check(track: Track) -> None:
