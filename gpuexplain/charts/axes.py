@@ -31,10 +31,10 @@ def log_range(numbers: Iterable[float], pad: float = 0.04, least: float = 0.6) -
     return (low - pad * (high - low), high + pad * (high - low))
 
 
-def power_of_two_ticks(span: Range) -> tuple[list[float], list[str]]:
+def power_of_two_ticks(span: Range, most: int = MOST_SIZE_LABELS) -> tuple[list[float], list[str]]:
     """Return powers of two inside a log10 range; every second or third where all would touch."""
     first, last = math.ceil(span[0] / math.log10(2) - 1e-9), math.floor(span[1] / math.log10(2) + 1e-9)
-    step = max(1, math.ceil((last - first + 1) / MOST_SIZE_LABELS))
+    step = max(1, math.ceil((last - first + 1) / most))
     sizes = [2.0**power for power in range(first, last + 1) if power % step == 0]
     return sizes, [format_count(size) for size in sizes]
 

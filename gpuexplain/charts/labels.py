@@ -19,6 +19,7 @@ class EndLabel:
     color: str
     x: float
     y: float
+    is_left: bool = False  # stands above and left of the end: another line goes on to the right
 
     @property
     def height_px(self) -> float:
@@ -64,23 +65,29 @@ def _edge(members: Sequence[int], wanted: Sequence[float], heights: Sequence[flo
     return sum(edges) / len(edges)
 
 
-def label_annotations(labels: Sequence[EndLabel], y_range: tuple[float, float]) -> list[dict[str, Any]]:
-    """Return the labels as annotations, moved apart by pixels so that zooming keeps them at their lines."""
+def label_annotations(
+    labels: Sequence[EndLabel], y_range: tuple[float, float], ground: str = "rgba(0,0,0,0)"
+) -> list[dict[str, Any]]:
+    """Return the labels as annotations, moved apart by pixels so that zooming keeps them at their lines.
+
+    ``ground`` is their background: a level that runs through a name must not strike it out.
+    """
     per_unit = SMALLEST_PLOT_PX / (y_range[1] - y_range[0])
     wanted = [(label.y - y_range[0]) * per_unit for label in labels]
-    placed = spread(wanted, [label.height_px for label in labels])
+    placed = spread(wanted, [0 if label.is_left else label.height_px for label in labels])
     return [
         {
             "text": f"<b>{label.text}</b>",
             "x": label.x,
             "y": label.y,
-            "xanchor": "left",
+            "xanchor": "right" if label.is_left else "left",
             "yanchor": "middle",
             "align": "left",
-            "xshift": LABEL_GAP_PX,
-            "yshift": round(centre - want, 1),
+            "xshift": -LABEL_GAP_PX / 2 if label.is_left else LABEL_GAP_PX,
+            "yshift": LABEL_GAP_PX if label.is_left else round(centre - want, 1),
             "showarrow": False,
             "font": {"size": 12, "color": label.color},
+            "bgcolor": ground,
         }
         for label, want, centre in zip(labels, wanted, placed, strict=True)
     ]
@@ -88,4 +95,4 @@ def label_annotations(labels: Sequence[EndLabel], y_range: tuple[float, float]) 
 
 def margin_for(labels: Sequence[EndLabel]) -> int:
     """Return the right margin (px) in which every label fits."""
-    return round(max((label.width_px for label in labels), default=0) + LABEL_GAP_PX + 4)
+    return round(max((label.width_px for label in labels if not label.is_left), default=0) + LABEL_GAP_PX + 4)

@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import plotly.graph_objects as go
 
-from gpuexplain.charts.axes import Range, log_range, size_axis, value_axis
+from gpuexplain.charts.axes import Range, log_range, power_of_two_ticks, size_axis, value_axis
 from gpuexplain.charts.figure import Words, base_layout, level_line, note
 from gpuexplain.charts.labels import EndLabel, label_annotations, margin_for
 from gpuexplain.charts.marks import Line, Read, cross_trace, line_traces
@@ -18,6 +19,8 @@ Part = dict[str, Any]  # a shape or an annotation, as Plotly takes it
 LEFT_MARGIN_PX = 64
 # Room under the lowest point for a row of crosses, as a share of the height.
 CROSS_ROW = 0.07
+NAME_SHARE = 0.07  # a name's height, as a share of the smallest chart's
+SPARSE_TICKS = 4
 NAME_CHARACTERS = 14  # of a published part beside its line: more would eat a narrow chart
 
 
@@ -53,13 +56,32 @@ class Canvas:
             point, reading = readings[-1]
             text = line.look.label
             if line.is_ghost:
-                text = f"{text}<br>earlier" if point.device == "cpu" else f"{_short(point.device_name)}<br>{point.source}"
-            labels.append(EndLabel(text, line.look.color(self.theme), math.log10(point.x), math.log10(reading.value)))
+                text = (
+                    f"{text}<br>earlier" if point.device == "cpu" else f"{_short(point.device_name)}<br>{point.source}"
+                )
+            x, y = math.log10(point.x), math.log10(reading.value)
+            labels.append(EndLabel(text, line.look.color(self.theme), x, y, is_left=self._meets_a_line(x, y)))
         return labels
+
+    def _meets_a_line(self, x: float, y: float) -> bool:
+        """Whether a name to the right of (x, y) would stand on a line that goes on there and rises."""
+        nearby = NAME_SHARE * (self.y_range[1] - self.y_range[0])
+        for _, readings in self.drawn:
+            ends = [(math.log10(p.x), math.log10(r.value)) for p, r in readings]
+            if any(
+                x < at and 0 <= y - before <= nearby <= after - before for (_, before), (at, after) in pairwise(ends)
+            ):
+                return True
+        return False
+
+    def sparse_sizes(self) -> Part:
+        """Return fewer size ticks, for a plot that something narrows on both sides."""
+        sizes, texts = power_of_two_ticks(self.x_range, most=SPARSE_TICKS)
+        return {"tickvals": sizes, "ticktext": texts}
 
     def name_notes(self) -> list[Part]:
         """Return the names as annotations that do not lie on one another."""
-        return label_annotations(self.names(), self.y_range)
+        return label_annotations(self.names(), self.y_range, PALETTES[self.theme].background)
 
     def level(self, y: float, text: str, color: str, dash: str, *, below: bool = False) -> tuple[Part, Part]:
         """Return a horizontal line and the words on it."""

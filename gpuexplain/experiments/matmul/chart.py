@@ -18,17 +18,25 @@ from gpuexplain.experiments.matmul.claims import (
     headline_pair,
     headline_series,
 )
-from gpuexplain.experiments.matmul.conclude import MatmulFindings, PairFinding
+from gpuexplain.experiments.matmul.conclude import MatmulFindings, PairFinding, SeriesFinding
 from gpuexplain.experiments.matmul.series import LOOKS
 from gpuexplain.experiments.matmul.spec import CPU, GPU_CALL
 from gpuexplain.findings import Crossover, CrossoverVerdict, LaunchFloor
 from gpuexplain.model import Point, Status
-from gpuexplain.units import format_count, format_percent, format_rate_flops, format_time
+from gpuexplain.units import NBSP, format_count, format_percent, format_rate_flops, format_time
 from gpuexplain.wording.markup import plain
 
 HINT = "Press Run: the first points appear within a few seconds."
 SQUARE_AXIS = "matrix side n"
 OTHER_AXIS = "side of the square product of equal work"
+ROW_PX = 17  # a line of words above the plot
+FREE_ABOVE_PX = 14  # of which this much is there anyway, under the title
+PERCENT_AXIS_PX = 50
+# Room above the best for a line of words on it, as a factor of the rate; above a peak, just some air.
+LINE_ABOVE = 1.7
+AIR_ABOVE = 1.3
+# Smaller shares of the peak are not worth a tick.
+SMALLEST_SHARE_TICK = 0.001
 # The guide runs this factor under the CPU's line: beside it, not on it.
 GUIDE_BELOW = 0.35
 
@@ -44,6 +52,7 @@ def draw_main(points: Sequence[Point], findings: MatmulFindings, theme: Theme) -
         shapes += more_shapes
         notes += more_notes
     layout = canvas.layout(claim_main(findings), "time for one product", format_time, _x_title(points))
+    layout["margin"]["t"] += _room_for_rows(notes)
     layout |= {"shapes": shapes, "annotations": [*canvas.name_notes(), *notes]}
     return go.Figure(canvas.traces(), layout)
 
@@ -53,18 +62,19 @@ def draw_second(points: Sequence[Point], findings: MatmulFindings, theme: Theme)
     lines = split_lines(points, LOOKS)
     if not any(p.rate_flops for line in lines for p in line.points):
         return empty_figure(plain(claim_second(findings)), HINT, theme)
-    peak_flops = _peak_flops(findings)
-    canvas = Canvas(lines, read_rate, theme, extra_y=[peak_flops] if peak_flops else [])
-    shapes, notes = _best_here(canvas, findings)
-    layout = canvas.layout(claim_second(findings), "speed", format_rate_flops, _x_title(points))
+    best, peak_flops = headline_series(findings), _peak_flops(findings)
+    best_flops = best_rate_flops(best) if best else None
+    room = [AIR_ABOVE * peak_flops] if peak_flops else [LINE_ABOVE * best_flops] if best_flops else []
+    canvas = Canvas(lines, read_rate, theme, extra_y=room)
+    shapes, notes = _levels(canvas, best, peak_flops)
+    write = _write_narrow_rate if peak_flops else format_rate_flops
+    layout = canvas.layout(claim_second(findings), "speed", write, _x_title(points))
+    layout["margin"]["t"] += _room_for_rows(notes)
     traces = canvas.traces()
     if peak_flops:
-        color = ENTITY_STYLES[Entity.THEORY].color(theme)
-        line, words = canvas.level(peak_flops, f"reference peak {format_rate_flops(peak_flops)}", color, "longdash")
-        shapes.append(line)
-        notes.append(words)
-        layout["yaxis2"], ghost = _percent_axis(canvas, peak_flops)
-        layout["margin"]["r"] += 40
+        layout["yaxis2"], ghost = _percent_axis(canvas, peak_flops, beyond_px=layout["margin"]["r"])
+        layout["margin"]["r"] += PERCENT_AXIS_PX
+        layout["xaxis"] |= canvas.sparse_sizes()
         traces.append(ghost)
     layout |= {"shapes": shapes, "annotations": [*canvas.name_notes(), *notes]}
     return go.Figure(traces, layout)
@@ -88,27 +98,28 @@ def _x_title(points: Sequence[Point]) -> str:
 
 
 def _crossovers(canvas: Canvas, findings: MatmulFindings) -> tuple[list[Part], list[Part]]:
-    """Shade where the headline pair changes over, and where it does with the copies included."""
+    """Shade where the headline pair changes over, and where it does with the copies included.
+
+    Their words stand above the plot, where no line can run through them.
+    """
     pair = headline_pair(findings) or comparison_pair(findings)
     if pair is None:
         return [], []
     style = ENTITY_STYLES[LOOKS[pair.challenger.series].entity]
-    shapes, notes = _crossover(canvas, pair.crossover, style.color(canvas.theme), _overtakes(pair), 0.99)
+    shapes, notes = _crossover(canvas, pair.crossover, style.color(canvas.theme), _winner(pair), 0)
     if pair.crossover.with_transfer:
         color = ENTITY_STYLES[Entity.TRANSFER].color(canvas.theme)
-        more = _crossover(canvas, pair.crossover.with_transfer, color, "with copies", 0.9)
+        more = _crossover(canvas, pair.crossover.with_transfer, color, "with copies it", len(notes))
         shapes, notes = shapes + more[0], notes + more[1]
     return shapes, notes
 
 
-def _overtakes(pair: PairFinding) -> str:
-    if pair.challenger.series == CPU:
-        return f"{pair.challenger.threads} threads overtake"
-    return "GPU overtakes"
+def _winner(pair: PairFinding) -> str:
+    return f"{pair.challenger.threads} threads" if pair.challenger.series == CPU else "GPU"
 
 
 def _crossover(
-    canvas: Canvas, crossover: Crossover, color: str, label: str, height: float
+    canvas: Canvas, crossover: Crossover, color: str, winner: str, row: int
 ) -> tuple[list[Part], list[Part]]:
     low, high = crossover.low, crossover.high
     if crossover.verdict is not CrossoverVerdict.CROSSED or not low or not high:
@@ -117,11 +128,23 @@ def _crossover(
     if crossover.estimate:
         shapes.append(vertical_line(crossover.estimate, color))
     middle = math.log10(low * high) / 2
-    on_the_left = middle > sum(canvas.x_range) / 2
-    place = {"x": math.log10(low if on_the_left else high), "yref": "paper", "y": height}
-    place |= {"xanchor": "right" if on_the_left else "left", "yanchor": "top", "align": "left"}
-    text = f"{label}<br>{format_count(low)} – {format_count(high)}"
+    is_right = middle > sum(canvas.x_range) / 2
+    place: Part = {"x": math.log10(high if is_right else low), "xanchor": "right" if is_right else "left"}
+    place |= _row_above(row)
+    s = "" if winner.endswith("threads") else "s"
+    text = f"{winner} overtake{s} {format_count(low)} – {format_count(high)}"
+    if crossover.low_is_tie:
+        text = f"{winner} win{s} from {format_count(high)}"
     return shapes, [note(text, color, canvas.theme, **place)]
+
+
+def _row_above(row: int) -> Part:
+    return {"yref": "paper", "y": 1, "yanchor": "bottom", "yshift": ROW_PX * row}
+
+
+def _room_for_rows(notes: Sequence[Part]) -> int:
+    rows = sum("yshift" in words for words in notes)
+    return max(0, ROW_PX * rows - FREE_ABOVE_PX)
 
 
 def _launch_floor(canvas: Canvas, findings: MatmulFindings) -> tuple[list[Part], list[Part]]:
@@ -146,8 +169,8 @@ def _cubic_guide(canvas: Canvas) -> tuple[list[Part], list[Part]]:
     if math.log10(bottom_s) < canvas.y_range[0]:
         return [], []
     line = guide_line((first.x, bottom_s), (last.x, top_s), canvas.muted)
-    place = {"x": math.log10(first.x), "y": math.log10(bottom_s), "xanchor": "left", "yanchor": "top"}
-    return [line], [note("n³", canvas.muted, canvas.theme, **place)]
+    place = {"x": math.log10(last.x), "y": math.log10(top_s), "xanchor": "left", "yanchor": "middle", "xshift": 3}
+    return [line], [note("n³", canvas.muted, canvas.theme, **place, bgcolor="rgba(0,0,0,0)")]
 
 
 # -- the speed chart ----------------------------------------------------------------------------
@@ -158,21 +181,41 @@ def _peak_flops(findings: MatmulFindings) -> float | None:
     return series.peak.peak_tflops * 1e12 if series and series.is_measured and series.peak.peak_tflops else None
 
 
-def _best_here(canvas: Canvas, findings: MatmulFindings) -> tuple[list[Part], list[Part]]:
-    series = headline_series(findings)
-    rate_flops = best_rate_flops(series) if series else None
-    if series is None or rate_flops is None:
-        return [], []
-    color = ENTITY_STYLES[LOOKS[series.series].entity].color(canvas.theme)
-    line, words = canvas.level(rate_flops, f"best here {format_rate_flops(rate_flops)}", color, "solid")
-    return [{**line, "line": {**line["line"], "width": 1}}], [words]
+def _write_narrow_rate(rate_flops: float) -> str:
+    """Return a tick in two lines: with a second axis, ``10`` over ``TFLOP/s`` leaves a phone its plot."""
+    return format_rate_flops(rate_flops).replace(NBSP, "<br>")
 
 
-def _percent_axis(canvas: Canvas, peak_flops: float) -> tuple[dict[str, Any], go.Scatter]:
-    """Return a right axis in percent of the peak, and the empty trace that makes Plotly draw it."""
+def _levels(canvas: Canvas, best: SeriesFinding | None, peak_flops: float | None) -> tuple[list[Part], list[Part]]:
+    """Return the best measured here (solid) and the reference peak (dashed), each with its words."""
+    shapes, notes = [], []
+    best_flops = best_rate_flops(best) if best else None
+    if best and best_flops:
+        color = ENTITY_STYLES[LOOKS[best.series].entity].color(canvas.theme)
+        line, words = canvas.level(best_flops, f"best here {format_rate_flops(best_flops)}", color, "solid")
+        shapes.append({**line, "line": {**line["line"], "width": 1}})
+        # Beside a peak they stand above the plot: the two levels may be one on the other.
+        if peak_flops:
+            words |= {"text": f"best here: {format_percent(best_flops / peak_flops, 3)} of it", **_row_above(0)}
+        notes.append({**words, "bgcolor": "rgba(0,0,0,0)"})
+    if peak_flops:
+        color = ENTITY_STYLES[Entity.THEORY].color(canvas.theme)
+        text = f"dashed: reference peak {format_rate_flops(peak_flops)}"
+        line, words = canvas.level(peak_flops, text, color, "longdash")
+        shapes.append(line)
+        notes.append({**words, "font": {"size": 12, "color": canvas.muted}, **_row_above(len(notes))})
+    return shapes, notes
+
+
+def _percent_axis(canvas: Canvas, peak_flops: float, *, beyond_px: int) -> tuple[dict[str, Any], go.Scatter]:
+    """Return a right axis in percent of the peak, and the empty trace that makes Plotly draw it.
+
+    Its numbers stand ``beyond_px`` to the right of the plot, where the names of the lines end.
+    """
     shift = 2 - math.log10(peak_flops)
     span = (canvas.y_range[0] + shift, canvas.y_range[1] + shift)
     ticks = [10.0**power for power in range(math.ceil(span[0]), math.floor(span[1]) + 1)]
+    ticks = [tick for tick in ticks if 100 * SMALLEST_SHARE_TICK <= tick <= 100]
     axis = {
         "type": "log",
         "range": list(span),
@@ -180,8 +223,10 @@ def _percent_axis(canvas: Canvas, peak_flops: float) -> tuple[dict[str, Any], go
         "side": "right",
         "showgrid": False,
         "tickvals": ticks,
-        "ticktext": [format_percent(tick / 100) for tick in ticks],
-        "title": {"text": "of the peak (log)", "font": {"size": 12, "color": canvas.muted}},
+        "ticktext": [f"{format_percent(tick / 100, 1)}{'<br>of peak' * (tick == 100)}" for tick in ticks],
+        "ticks": "outside",
+        "ticklen": beyond_px,
+        "tickcolor": "rgba(0,0,0,0)",
         "tickfont": {"size": 12, "color": canvas.muted},
     }
     return axis, go.Scatter(x=[], y=[], yaxis="y2", hoverinfo="skip")

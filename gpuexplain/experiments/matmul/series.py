@@ -10,7 +10,7 @@ LOOKS: dict[str, SeriesLook] = {
     ),
     GPU_DEVICE: SeriesLook(
         Entity.GPU,
-        "GPU device",
+        "device",
         "GPU, device time",
         dash="dashdot",
         marker="pentagon",
