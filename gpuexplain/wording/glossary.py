@@ -51,7 +51,7 @@ _TERMS = (
         "64-bit numbers, about 16 digits: the format of scientific computing. Many GPUs are slow at it.",
     ),
     Term("fp32", "32-bit numbers, about 7 digits: the usual format of a program that asks for nothing else."),
-    Term("tf32", "fp32 numbers multiplied with 10 bits of fraction: faster on some GPUs, about 3 digits."),
+    Term("tf32", "A way to multiply fp32 numbers with 10 bits of fraction: faster on some GPUs, about 3 digits."),
     Term("fp16", "16-bit numbers, about 3 digits, none above 65,504. Half the bytes of fp32."),
     Term("bf16", "16-bit numbers with the range of fp32 and 2 to 3 digits: the usual format for training."),
     Term("AMX", "Units of some server CPUs that multiply small blocks of 16-bit or 8-bit numbers in one step."),

@@ -1,0 +1,77 @@
+"""The ground that every chart stands on, and its colours."""
+
+import plotly.graph_objects as go
+import pytest
+
+from gpuexplain.charts.figure import base_layout, color_words, empty_figure, note, shaded_range, vertical_line
+from gpuexplain.charts.theme import ENTITY_STYLES, PALETTES, Entity, Theme, with_alpha
+
+THEMES: tuple[Theme, ...] = ("light", "dark")
+
+
+def luminance(color: str) -> float:
+    """Return the relative luminance of ``#RRGGBB`` as WCAG 2 defines it."""
+    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(first: str, second: str) -> float:
+    """Return the contrast ratio of two colours."""
+    high, low = sorted((luminance(first), luminance(second)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_every_colour_of_a_word_has_text_contrast(theme: Theme) -> None:
+    """4.5 to 1 on the page and on the second background."""
+    palette = PALETTES[theme]
+    words = [palette.text, palette.muted, *(style.color(theme) for style in ENTITY_STYLES.values())]
+    assert min(contrast(word, palette.background) for word in words) >= 4.5
+    assert contrast(palette.muted, palette.second) >= 4.5
+
+
+def test_alpha_keeps_the_hue() -> None:
+    """As Plotly reads it."""
+    assert with_alpha("#0072B2", 0.45) == "rgba(0,114,178,0.45)"
+
+
+def test_a_title_is_wrapped_for_a_narrow_chart_and_coloured() -> None:
+    """A break never splits a number from its unit, and colours survive it."""
+    words = [("The GPU", Entity.GPU), (" overtakes ", None), ("the CPU", Entity.CPU), (" between 64 and 128", None)]
+    assert color_words(words, "light", width=24) == (
+        '<span style="color:#0072B2">The GPU</span> overtakes <span style="color:#B34E00">the<br>CPU</span>'
+        " between 64 and 128"
+    )
+
+
+def test_the_layout_is_transparent_without_template_or_legend() -> None:
+    """The page's own ground shows; the title starts at the left edge."""
+    layout = base_layout([("A finding", None)], "dark", left=60, right=40)
+    figure = go.Figure(layout=layout)
+    assert layout["template"] is None
+    assert (figure.layout.paper_bgcolor, figure.layout.plot_bgcolor) == ("rgba(0,0,0,0)",) * 2
+    assert figure.layout.showlegend is False
+    assert (figure.layout.title.text, figure.layout.title.xanchor) == ("<b>A finding</b>", "left")
+    assert (figure.layout.margin.l, figure.layout.margin.r) == (60, 40)
+
+
+def test_a_longer_title_gets_more_room() -> None:
+    """Each line of it."""
+    short = base_layout([("short", None)], "light", left=0, right=0)
+    long = base_layout([("a much longer finding that needs a second line of text", None)], "light", left=0, right=0)
+    assert long["margin"]["t"] - short["margin"]["t"] == 20
+
+
+def test_an_empty_chart_says_what_to_do() -> None:
+    """No axes, one sentence."""
+    figure = empty_figure("Nothing is measured yet", "Press Run.", "light")
+    assert [words.text for words in figure.layout.annotations] == ["Press Run."]
+    assert (figure.layout.xaxis.visible, figure.layout.yaxis.visible, len(figure.data)) == (False, False, 0)
+
+
+def test_shades_lie_below_and_notes_stay_readable() -> None:
+    """Nothing covers the points."""
+    assert shaded_range(64, 128, "#0072B2")["layer"] == vertical_line(80, "#0072B2")["layer"] == "below"
+    words = note("floor", "#000000", "light", x=1, bgcolor="rgba(0,0,0,0)")
+    assert (words["x"], words["bgcolor"], words["showarrow"]) == (1, "rgba(0,0,0,0)", False)

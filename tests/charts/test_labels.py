@@ -1,0 +1,64 @@
+"""Names at the ends of lines."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpuexplain.charts.labels import EndLabel, label_annotations, margin_for, spread
+
+BOX = 15.0
+
+
+def test_names_apart_stay_where_they_are() -> None:
+    """Nothing moves without need."""
+    assert spread([0.0, 20.0, 100.0], [BOX] * 3) == [0.0, 20.0, 100.0]
+
+
+def test_names_on_one_another_move_apart_evenly() -> None:
+    """Around their mean, in their order."""
+    assert spread([10.0, 10.0], [BOX] * 2) == [2.5, 17.5]
+    assert spread([12.0, 10.0], [BOX] * 2) == [18.5, 3.5]
+
+
+def test_a_moved_block_takes_its_neighbours_along() -> None:
+    """Three that touch only after the first two were moved."""
+    assert spread([0.0, 0.0, 16.0], [BOX] * 3) == pytest.approx([-29 / 3, 16 / 3, 61 / 3])
+
+
+def test_a_name_of_two_lines_takes_more_room() -> None:
+    """Heights need not be equal."""
+    assert spread([0.0, 0.0], [30.0, 10.0]) == [-10.0, 10.0]
+
+
+@given(st.lists(st.floats(-500, 500), min_size=1, max_size=8))
+def test_names_never_overlap(wanted: list[float]) -> None:
+    """However the lines end."""
+    placed = sorted(spread(wanted, [BOX] * len(wanted)))
+    assert all(above - below >= BOX - 1e-6 for below, above in pairwise(placed))
+
+
+def label(text: str, y: float, **changes: object) -> EndLabel:
+    """Return a name at the end x = 1,000."""
+    return EndLabel(text, "#000000", 3.0, y, **changes)  # type: ignore[arg-type]
+
+
+def test_names_are_tied_to_their_line_and_shifted_in_pixels() -> None:
+    """So they move with it when a reader zooms."""
+    first, second = label_annotations([label("a", 0.5), label("b", 0.5)], (0.0, 1.0))
+    assert (first["x"], first["y"], first["xanchor"]) == (3.0, 0.5, "left")
+    assert second["yshift"] - first["yshift"] == BOX
+
+
+def test_a_name_to_the_left_takes_no_room_to_the_right() -> None:
+    """It ends before its line does, and is no reason for a margin."""
+    (annotation,) = label_annotations([label("one thread", 0.5, is_left=True)], (0.0, 1.0))
+    assert (annotation["xanchor"], annotation["xshift"] < 0) == ("right", True)
+    assert margin_for([label("one thread", 0.5, is_left=True)]) == margin_for([])
+
+
+def test_the_margin_fits_the_longest_line_of_a_name() -> None:
+    """A break makes a name narrower."""
+    assert margin_for([label("GPU<br>published", 0.0)]) == margin_for([label("published", 0.0)])
+    assert margin_for([label("published", 0.0)]) > 9 * 6.5
