@@ -108,9 +108,7 @@ def doctor(as_json: JsonOption = False) -> None:
         print(machine.model_dump_json())
         return
     for section in (*doctor_rows(machine), _settings_section(settings)):
-        table = Table(
-            title=section.title, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0)
-        )
+        table = Table(title=section.title, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
         for label, text in section.rows:
             table.add_row(label, text)
         out.print(table)
@@ -349,9 +347,7 @@ def show(run_id: Annotated[str, typer.Argument(metavar="ID")], as_json: JsonOpti
 def export(
     run_id: Annotated[str, typer.Argument(metavar="ID")],
     format_: Annotated[ExportFormat, typer.Option("--format", help="csv or json.")] = ExportFormat.JSON,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="File; standard output if unset.")
-    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File; standard output if unset.")] = None,
 ) -> None:
     """Write a stored run: csv has one row a point, json also every raw sample."""
     stored = _store().load_run(run_id)
@@ -362,9 +358,7 @@ def export(
     try:
         output.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise InputError(
-            f"Cannot write {output}: {error.strerror}. Name a file that can be written."
-        ) from None
+        raise InputError(f"Cannot write {output}: {error.strerror}. Name a file that can be written.") from None
     err.print(f"Wrote {len(stored.points)} points to {output}")
 
 

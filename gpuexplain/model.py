@@ -78,9 +78,7 @@ class Flag(StrEnum):
 # Drawn hollow and never a best, a knee or the end of a range. The other flags
 # only show in the band and in the words: at a target of 2 % most small CPU
 # points of a busy machine do not converge, and a chart of hollow points helps nobody.
-HOLLOW_FLAGS = frozenset(
-    {Flag.SUSPECT, Flag.THROTTLED, Flag.UNDER_LOAD, Flag.DRIFTING, Flag.ABOVE_PEAK}
-)
+HOLLOW_FLAGS = frozenset({Flag.SUSPECT, Flag.THROTTLED, Flag.UNDER_LOAD, Flag.DRIFTING, Flag.ABOVE_PEAK})
 
 
 class Preset(StrEnum):

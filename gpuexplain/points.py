@@ -90,9 +90,7 @@ def series_of(points: Sequence[Point], series: str, device: str | None = None) -
     chosen = [p for p in points if p.series == series and (device is None or p.device == device)]
     devices = sorted({p.device for p in chosen})
     if len(devices) > 1:
-        raise PointsError(
-            f"Cannot read series {series!r}: its points mix devices {devices}. Name one device."
-        )
+        raise PointsError(f"Cannot read series {series!r}: its points mix devices {devices}. Name one device.")
     return sorted(chosen, key=lambda p: p.x)
 
 

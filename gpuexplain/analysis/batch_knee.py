@@ -76,9 +76,7 @@ def _has_intervals(points: Rates) -> bool:
 def _knee_range(points: Rates, best: int) -> tuple[int, int]:
     """Return the first batch that may reach 90 % of the best, and the first that surely does."""
     may = _first(points.high, KNEE_AT * points.low[best])
-    surely = next(
-        (i for i, low in enumerate(points.low) if reaches(float(low), KNEE_AT * points.high[best])), best
-    )
+    surely = next((i for i, low in enumerate(points.low) if reaches(float(low), KNEE_AT * points.high[best])), best)
     return int(points.sizes[may]), int(points.sizes[min(surely, best)])
 
 

@@ -24,9 +24,7 @@ def find_launch_floor(points: Sequence[Point]) -> LaunchFloor | NotFound:
     shortest. It is a floor when that holds for three sizes or more while the work (FLOPs, else
     bytes) grows at least eightfold; the shortest of those times is the floor.
     """
-    rows = sorted(
-        (work, p.x, p.median_s, p.series) for p in usable(points) if (work := _work(p)) and p.median_s
-    )
+    rows = sorted((work, p.x, p.median_s, p.series) for p in usable(points) if (work := _work(p)) and p.median_s)
     flat = 0
     for end in range(1, len(rows) + 1):
         times = [time for _, _, time, _ in rows[:end]]

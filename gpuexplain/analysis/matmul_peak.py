@@ -30,9 +30,7 @@ def read_matmul(frame: pd.DataFrame) -> Rates:
     return read_rates(frame, "n", "tflops", work, unit=1e12)
 
 
-def find_matmul_peak(
-    frame: pd.DataFrame, gpu_name: str | None = None, dtype: Dtype | str | None = None
-) -> MatmulPeak:
+def find_matmul_peak(frame: pd.DataFrame, gpu_name: str | None = None, dtype: Dtype | str | None = None) -> MatmulPeak:
     """Return the best rate (TFLOP/s) of one series and what to make of its points.
 
     ``suspect_n`` is the smallest set of sizes without which no time is above 1.5 x the time of a
@@ -86,11 +84,7 @@ def decline(trusted: Rates) -> float:
 
 
 def _first_near_best(trusted: Rates, best_rate: float) -> float:
-    near = (
-        n
-        for n, rate in zip(trusted.sizes, trusted.rates, strict=True)
-        if reaches(rate, NEAR_BEST * best_rate)
-    )
+    near = (n for n, rate in zip(trusted.sizes, trusted.rates, strict=True) if reaches(rate, NEAR_BEST * best_rate))
     return float(next(near))
 
 

@@ -32,8 +32,7 @@ def find_noise_floor(frame: pd.DataFrame) -> NoiseFloor | NotFound:
     if len(half_widths) < FEWEST_POINTS:
         return NotFound(
             "noise floor",
-            f"{len(half_widths)} points have an interval, {FEWEST_POINTS} are needed; "
-            "take at least 6 samples of each",
+            f"{len(half_widths)} points have an interval, {FEWEST_POINTS} are needed; take at least 6 samples of each",
         )
     return NoiseFloor(
         smallest_difference=float(math.hypot(half_widths[0], half_widths[1])),

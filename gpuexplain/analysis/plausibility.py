@@ -45,9 +45,7 @@ def judge_fraction(fraction: float) -> Plausibility:
     return Plausibility.OK
 
 
-def judge_rate(
-    rate_flops: float | None, gpu_name: str, dtype: Dtype, rel_error: float | None = None
-) -> PeakVerdict:
+def judge_rate(rate_flops: float | None, gpu_name: str, dtype: Dtype, rel_error: float | None = None) -> PeakVerdict:
     """Return how ``rate_flops`` (FLOP/s) stands against the peak of ``gpu_name`` in ``dtype``.
 
     A part that is not in the table, or has no figure for the dtype, is UNKNOWN_GPU: cannot judge.
@@ -61,9 +59,7 @@ def judge_rate(
     fraction = rate_flops / peak.rate_flops
     if ran_as is None and dtype is Dtype.FP32 and _fits_tf32(rate_flops, gpu, peak):
         ran_as = Dtype.TF32.value
-    return PeakVerdict(
-        judge_fraction(fraction), fraction, peak.rate_flops / 1e12, _cite(peak), gpu.name, ran_as
-    )
+    return PeakVerdict(judge_fraction(fraction), fraction, peak.rate_flops / 1e12, _cite(peak), gpu.name, ran_as)
 
 
 def _fits_tf32(rate_flops: float, gpu: ReferenceGpu, fp32: ReferencePeak) -> bool:

@@ -84,12 +84,9 @@ def _best_of(dtype: str, rows: pd.DataFrame, is_gpu: bool) -> _Best | None:
         objection = "both largest sizes took impossibly little time; measure again with synchronisation"
     elif is_gpu and exceeds(decline(trusted), DECLINE_ABOVE):
         objection = (
-            f"its largest size is {100 * decline(trusted):.0f} % below its best; "
-            "measure again on an idle, cool GPU"
+            f"its largest size is {100 * decline(trusted):.0f} % below its best; measure again on an idle, cool GPU"
         )
-    return _Best(
-        dtype, float(trusted.rates[best]), float(trusted.low[best]), float(trusted.high[best]), objection
-    )
+    return _Best(dtype, float(trusted.rates[best]), float(trusted.low[best]), float(trusted.high[best]), objection)
 
 
 def _rank(bests: list[_Best]) -> tuple[tuple[str, ...], ...]:
@@ -123,15 +120,9 @@ def _known_capability(gpu_name: str | None) -> float | None:
 
 def _emulated(by_dtype: dict[str, pd.DataFrame], gpu_name: str | None) -> tuple[str, ...]:
     capability = _known_capability(gpu_name)
-    lacking = {
-        name for name, first in FIRST_CAPABILITY.items() if capability is not None and capability < first
-    }
+    lacking = {name for name, first in FIRST_CAPABILITY.items() if capability is not None and capability < first}
     return tuple(
-        sorted(
-            name
-            for name, rows in by_dtype.items()
-            if name in lacking or bool(has_flag(rows, Flag.EMULATED).any())
-        )
+        sorted(name for name, rows in by_dtype.items() if name in lacking or bool(has_flag(rows, Flag.EMULATED).any()))
     )
 
 

@@ -32,10 +32,7 @@ def find_roofline(frame: pd.DataFrame, *, peak_flops: float, bandwidth_bytes_s: 
             "Give two positive roofs."
         )
     rows = usable_rows(frame)[["flops", "bytes", "seconds"]].dropna().to_numpy(dtype=np.float64)
-    points = [
-        _place(flops / moved, flops / seconds, peak_flops, bandwidth_bytes_s)
-        for flops, moved, seconds in rows
-    ]
+    points = [_place(flops / moved, flops / seconds, peak_flops, bandwidth_bytes_s) for flops, moved, seconds in rows]
     return Roofline(
         peak_flops=peak_flops,
         bandwidth_bytes_s=bandwidth_bytes_s,

@@ -178,9 +178,7 @@ class Board:
             raise EngineError(self._closed)
         own = sum(visitor in self._jobs[run_id].visitors for run_id in self._tickets)
         if own >= JOBS_PER_VISITOR:
-            raise QueueFullError(
-                f"You already have {own} runs waiting or running. Wait until one ends, or cancel it."
-            )
+            raise QueueFullError(f"You already have {own} runs waiting or running. Wait until one ends, or cancel it.")
         if len(self._queue) >= self._max_queue:
             raise QueueFullError(
                 f"The queue is full: {len(self._queue)} runs wait. Try again in a few minutes, "

@@ -148,9 +148,7 @@ class Runner:
             raise EngineError(_STOPPED)
         now = self._clock()
         device = resolve_device(params.device, machine)
-        ticket = make_ticket(
-            experiment, params, machine, run_id=new_run_id(now), key=key, device=device, now=now
-        )
+        ticket = make_ticket(experiment, params, machine, run_id=new_run_id(now), key=key, device=device, now=now)
         return self._board.queue(ticket, visitor)
 
     def job(self, run_id: str) -> Job | None:
@@ -237,8 +235,7 @@ class Runner:
     def _check(self, experiment: Measurable, params: Params) -> None:
         if not isinstance(params, experiment.params_type):
             raise InputError(
-                f"Cannot run {experiment.id} with {type(params).__name__}: "
-                f"it takes {experiment.params_type.__name__}."
+                f"Cannot run {experiment.id} with {type(params).__name__}: it takes {experiment.params_type.__name__}."
             )
         if params.sweep_budget_s > self._settings.max_budget_s:
             raise InputError(

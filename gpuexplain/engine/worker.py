@@ -43,6 +43,7 @@ from gpuexplain.engine.protocol import (
 from gpuexplain.engine.worker_session import Channel, WorkerSession
 from gpuexplain.errors import EngineError, GpuExplainError, InputError
 from gpuexplain.measuring.session import Outcome
+from gpuexplain.measuring.stopwatch import DeviceLostError
 
 HEARTBEAT_S = 1.0
 # torch with a CUDA context keeps 1-3 GB of host memory; much more after a job is a leak of the job.
@@ -96,7 +97,8 @@ class Worker:
         try:
             return self._run(request) if isinstance(request, RunRequest) else self._probe(request)
         except GpuExplainError as error:
-            reason, restart = str(error), False
+            # A lost device stays lost in this process: its CUDA context is poisoned.
+            reason, restart = str(error), isinstance(error, DeviceLostError)
         except Exception as error:  # noqa: BLE001 - the boundary: whatever a job raises must not end the worker
             traceback.print_exc()
             # A device error poisons the CUDA context, so a worker that met the unexpected is replaced.

@@ -64,9 +64,7 @@ def _mounts_of(mountinfo: str, version: int, controller: str) -> Iterator[tuple[
         if not separator or len(fields) < 5 or not kind:
             continue
         options = kind[2].split(",") if len(kind) > 2 else []
-        if (version == 2 and kind[0] == "cgroup2") or (
-            version == 1 and kind[0] == "cgroup" and controller in options
-        ):
+        if (version == 2 and kind[0] == "cgroup2") or (version == 1 and kind[0] == "cgroup" and controller in options):
             yield fields[3].replace(r"\040", " "), fields[4].replace(r"\040", " ")
 
 

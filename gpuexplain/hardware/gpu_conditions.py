@@ -99,7 +99,5 @@ def merge_conditions(*parts: Conditions) -> Conditions:
     reasons: dict[str, str] = {}
     for part in parts:
         reasons |= part.not_reported
-        facts |= {
-            name: fact for name, fact in part if name != "not_reported" and fact is not None and fact != ()
-        }
+        facts |= {name: fact for name, fact in part if name != "not_reported" and fact is not None and fact != ()}
     return Conditions(**facts, not_reported={k: why for k, why in reasons.items() if k not in facts})

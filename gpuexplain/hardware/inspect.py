@@ -133,6 +133,4 @@ def _offer(gpu: Gpu, names: set[str], wanted: str) -> Gpu:
     if gpu.torch_device is None or gpu.torch_device in names:
         return gpu
     reason = f"not offered: GPUEXPLAIN_DEVICES={wanted}"
-    return gpu.model_copy(
-        update={"torch_device": None, "not_reported": gpu.not_reported | {"torch_device": reason}}
-    )
+    return gpu.model_copy(update={"torch_device": None, "not_reported": gpu.not_reported | {"torch_device": reason}})

@@ -102,9 +102,7 @@ def _check_driver(machine: Machine, probe: TorchProbe | None) -> GpuProblem | No
         text = f"The host runs NVIDIA driver {traces.driver_module}, but this process is not given the GPU."
         return _problem(Rung.CONTAINER_WITHOUT_DEVICE, text)
     if "NVIDIA" in traces.vendors:
-        return _problem(
-            Rung.NO_DRIVER, f"An NVIDIA card is in this machine, but its driver is not ({error})."
-        )
+        return _problem(Rung.NO_DRIVER, f"An NVIDIA card is in this machine, but its driver is not ({error}).")
     others = [vendor for vendor in traces.vendors if vendor != "NVIDIA"]
     if others:
         text = f"The GPU here is from {' and '.join(others)}; the installed torch only uses NVIDIA's."
@@ -131,9 +129,7 @@ def _check_torch(machine: Machine, probe: TorchProbe | None) -> GpuProblem | Non
     is_cpu_build = not (probe.cuda_build or probe.rocm_build) if probe else version.endswith("+cpu")
     if is_cpu_build:
         names = ", ".join(dict.fromkeys(gpu.name for gpu in machine.gpus)) or "a GPU"
-        return _problem(
-            Rung.CPU_BUILD, f"The driver reports {names}, but torch {version} is a CPU-only build."
-        )
+        return _problem(Rung.CPU_BUILD, f"The driver reports {names}, but torch {version} is a CPU-only build.")
     return None
 
 
@@ -160,9 +156,7 @@ def _check_devices(machine: Machine, probe: TorchProbe | None) -> GpuProblem | N
     if probe is None:
         split = [gpu for gpu in machine.gpus if gpu.mig_enabled]
         if split and len(split) == len(machine.gpus) and not any(gpu.mig_uuid for gpu in split):
-            return _problem(
-                Rung.MIG, f"{split[0].name} is split by MIG, and no instance is given to this process."
-            )
+            return _problem(Rung.MIG, f"{split[0].name} is split by MIG, and no instance is given to this process.")
         return None
     own = next((problem for gpu in machine.gpus if (problem := explain_gpu(gpu, machine, probe))), None)
     if own or not probe.error:

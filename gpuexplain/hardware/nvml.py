@@ -98,9 +98,7 @@ def _read_device(api: Any, index: int) -> Iterator[Gpu]:
     handle = asked.ask("handle", api.nvmlDeviceGetHandleByIndex, index)
     if handle is None:
         reason = asked.not_reported["handle"]
-        yield Gpu(
-            name=f"GPU {index}", uuid="", nvml_index=index, not_reported={"name": reason, "uuid": reason}
-        )
+        yield Gpu(name=f"GPU {index}", uuid="", nvml_index=index, not_reported={"name": reason, "uuid": reason})
         return
     mig = asked.ask("mig_enabled", api.nvmlDeviceGetMigMode, handle)
     facts = _read_facts(api, handle, asked)
@@ -173,9 +171,7 @@ def _as_text(text: str | bytes) -> str:
     return text.decode() if isinstance(text, bytes) else text
 
 
-def read_foreign_processes(
-    api: Any, handle: Any, asked: Asked, field: str = "compute_processes"
-) -> int | None:
+def read_foreign_processes(api: Any, handle: Any, asked: Asked, field: str = "compute_processes") -> int | None:
     """Return how many compute processes of others are on the device, or None with the reason noted."""
     processes = asked.ask(field, api.nvmlDeviceGetComputeRunningProcesses, handle)
     if processes is None:

@@ -8,11 +8,9 @@ REMEDIES: dict[str, str] = {
     "a virtual machine needs the card passed through, a container `--gpus all`. " + _CPU_GOES_ON,
     "no_device": "Check the card and its power, that no other system holds it (passthrough), "
     "and `dmesg | grep -i nvrm`. " + _CPU_GOES_ON,
-    "other_vendor": "GPU measurements need an NVIDIA GPU (or, for AMD, a ROCm build of torch). "
-    + _CPU_GOES_ON,
+    "other_vendor": "GPU measurements need an NVIDIA GPU (or, for AMD, a ROCm build of torch). " + _CPU_GOES_ON,
     "container_without_device": "Start the container with `--gpus all` (Docker, with the NVIDIA Container "
-    "Toolkit), `--device nvidia.com/gpu=all` (Podman) or a `nvidia.com/gpu` limit (Kubernetes). "
-    + _CPU_GOES_ON,
+    "Toolkit), `--device nvidia.com/gpu=all` (Podman) or a `nvidia.com/gpu` limit (Kubernetes). " + _CPU_GOES_ON,
     "driver_broken": "After a driver update reboot (or reload the kernel module), then try `nvidia-smi`. "
     + _CPU_GOES_ON,
     "no_torch": "Install the locked requirements again: `pip install -r requirements.txt`.",

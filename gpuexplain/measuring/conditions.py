@@ -35,7 +35,7 @@ class NoConditions:
     def start(self) -> None:
         """Begin."""
 
-    def note(self, case: Case) -> None:  # noqa: ARG002
+    def note(self, case: Case) -> None:
         """Take note that a case was sampled just now."""
 
     def finish(self) -> None:

@@ -109,9 +109,7 @@ def read_json(text: str, name: str = "this file") -> StoredRun:
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in problem["loc"])
-        raise InputError(
-            f"Cannot read {name}: {place} is wrong ({problem['msg']}). Export the run again."
-        ) from None
+        raise InputError(f"Cannot read {name}: {place} is wrong ({problem['msg']}). Export the run again.") from None
 
 
 def export_csv(run: StoredRun) -> str:

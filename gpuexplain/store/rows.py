@@ -11,11 +11,7 @@ from gpuexplain.store.run import DISTURBED_FLAGS, RunState, RunSummary, StoredRu
 from gpuexplain.store.schema import POINTS, RUNS
 
 N_POINTS = (
-    select(func.count())
-    .select_from(POINTS)
-    .where(POINTS.c.run_id == RUNS.c.id)
-    .scalar_subquery()
-    .label("n_points")
+    select(func.count()).select_from(POINTS).where(POINTS.c.run_id == RUNS.c.id).scalar_subquery().label("n_points")
 )
 
 

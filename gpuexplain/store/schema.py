@@ -96,9 +96,7 @@ def migrate(connection: Connection, migrations: Sequence[Migration] = MIGRATIONS
     found = read_version(connection)
     check_not_newer(found, len(migrations))
     if found == 0:
-        connection.execute(
-            text("CREATE TABLE schema_version (version INTEGER NOT NULL, applied_at DOUBLE PRECISION)")
-        )
+        connection.execute(text("CREATE TABLE schema_version (version INTEGER NOT NULL, applied_at DOUBLE PRECISION)"))
     for version, step in enumerate(migrations[found:], start=found + 1):
         step(connection)
         connection.execute(

@@ -34,9 +34,7 @@ def rows_of_export(table: Table, experiment: str) -> Table:
     rows = [row for row in table.rows if row.cells.get("experiment") == wanted]
     if not rows:
         have = ", ".join(column_rows(table.rows, "experiment")) or "none"
-        raise input_error(
-            table.name, f"no points of {wanted!r} (have {have})", "Export that run.", 2, "experiment"
-        )
+        raise input_error(table.name, f"no points of {wanted!r} (have {have})", "Export that run.", 2, "experiment")
     if experiment == "crossover":
         return _pair_rows(table, rows)
     if experiment != "precision":
@@ -65,10 +63,7 @@ def _rebuilt(table: Table, rows: list[TableRow], experiment: str, notes: tuple[s
     return Table(
         table.name,
         tuple(renamed),
-        tuple(
-            TableRow(row.number, {new: row.cells.get(old, "") for new, old in renamed.items()})
-            for row in rows
-        ),
+        tuple(TableRow(row.number, {new: row.cells.get(old, "") for new, old in renamed.items()}) for row in rows),
         (*table.notes, *notes),
         table.from_json,
     )
@@ -77,8 +72,7 @@ def _rebuilt(table: Table, rows: list[TableRow], experiment: str, notes: tuple[s
 def _pair_rows(table: Table, rows: list[TableRow]) -> Table:
     names = column_rows(rows, "series")
     chosen = {
-        column: next((name for name in series if name in names), None)
-        for column, series in _CROSSOVER_SERIES.items()
+        column: next((name for name in series if name in names), None) for column, series in _CROSSOVER_SERIES.items()
     }
     for column in ("cpu_seconds", "gpu_seconds"):
         if chosen[column] is None:

@@ -51,9 +51,7 @@ def read_series_file(experiment: str, path: Path | str) -> SeriesFile:
             raise input_error(str(path), f"{size} are too many, the limit is 10 MB", "Keep one row per size.")
         content = path.read_bytes()
     except OSError as error:
-        raise InputError(
-            f"Cannot read {path}: {error.strerror}. Give the path of a CSV or JSON file."
-        ) from None
+        raise InputError(f"Cannot read {path}: {error.strerror}. Give the path of a CSV or JSON file.") from None
     return read_series(experiment, content, str(path))
 
 
@@ -133,9 +131,7 @@ def _read_number(
         said = read_status(text)
         # A bound may be unknown (an exported point of few samples); a figure that is missing must
         # say why, or the row's status must.
-        may_be_empty = (
-            status is not Status.OK or canonical.endswith(("_lo", "_hi")) or canonical in columns.extras
-        )
+        may_be_empty = status is not Status.OK or canonical.endswith(("_lo", "_hi")) or canonical in columns.extras
         if said is not None or (not text and may_be_empty):
             return float("nan"), said
     try:
@@ -174,9 +170,7 @@ def _read_flags(name: str, row: int, text: str) -> str:
 
 
 def _check_bounds(frame: pd.DataFrame, table: Table, columns: SeriesColumns) -> None:
-    for bound in [
-        column for column in columns.numbers if column in frame and column.endswith(("_lo", "_hi"))
-    ]:
+    for bound in [column for column in columns.numbers if column in frame and column.endswith(("_lo", "_hi"))]:
         figure = bound[:-3]
         if figure not in frame:
             raise input_error(table.name, f"a bound of {figure}, which is missing", "Add it.", 1, bound)
@@ -188,9 +182,7 @@ def _check_bounds(frame: pd.DataFrame, table: Table, columns: SeriesColumns) -> 
         if outside.any():
             row = int(frame.loc[outside, "row"].iloc[0])
             problem = f"the bound lies on the wrong side of {figure}"
-            raise input_error(
-                table.name, problem, f"Write {figure}_lo <= {figure} <= {figure}_hi.", row, bound
-            )
+            raise input_error(table.name, problem, f"Write {figure}_lo <= {figure} <= {figure}_hi.", row, bound)
 
 
 def _unit_notes(names: dict[str, tuple[str, float]]) -> Iterator[str]:

@@ -35,9 +35,7 @@ class Table:
     from_json: bool = field(default=False)
 
 
-def input_error(
-    name: str, problem: str, remedy: str, row: int | None = None, column: str | None = None
-) -> InputError:
+def input_error(name: str, problem: str, remedy: str, row: int | None = None, column: str | None = None) -> InputError:
     """Return the error that names file, row and column, what is wrong there and what to do."""
     place = "" if row is None else f", row {row}"
     place += "" if column is None else f", column {column!r}"
@@ -140,9 +138,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _read_json(text: str, name: str, notes: list[str]) -> Table:
     try:
         # Numbers stay text, so that CSV and JSON cells pass the same checks (NaN and 1e999 too).
-        document = json.loads(
-            text, parse_int=str, parse_float=str, parse_constant=str, object_pairs_hook=_unique
-        )
+        document = json.loads(text, parse_int=str, parse_float=str, parse_constant=str, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
         remedy = f"Correct the JSON at character {error.colno} of that line."
         raise input_error(name, f"malformed JSON ({error.msg})", remedy, error.lineno) from None
@@ -177,9 +173,7 @@ def _rows_of_columns(document: dict[str, Any], name: str) -> list[dict[str, Any]
     if len(set(lengths.values())) > 1:
         shortest = min(lengths, key=lambda column: lengths[column])
         problem = f"columns differ in length ({', '.join(f'{c}: {n}' for c, n in lengths.items())})"
-        raise input_error(
-            name, problem, "Give every column one cell per row.", lengths[shortest] + 1, shortest
-        )
+        raise input_error(name, problem, "Give every column one cell per row.", lengths[shortest] + 1, shortest)
     return [dict(zip(document, cells, strict=True)) for cells in zip(*document.values(), strict=True)]
 
 

@@ -58,7 +58,5 @@ def upsert_points(connection: Connection, run_id: str, rows: list[dict[str, Any]
     statement = dialect.insert(POINTS)
     new = statement.excluded
     changed = {"status": new.status, "flags": new.flags, "point": new.point}
-    connection.execute(
-        statement.on_conflict_do_update(index_elements=["run_id", "case_id"], set_=changed), numbered
-    )
+    connection.execute(statement.on_conflict_do_update(index_elements=["run_id", "case_id"], set_=changed), numbered)
     connection.execute(update(RUNS).where(RUNS.c.id == run_id).values(alive_at=now))

@@ -11,9 +11,7 @@ from gpuexplain.findings import BatchKnee
 
 def knee(points: dict[int, float], **columns: list[float] | list[str]) -> BatchKnee:
     """Return the finding of ``{batch: throughput}``."""
-    return find_batch_knee(
-        pd.DataFrame({"batch": list(points), "throughput": list(points.values()), **columns})
-    )
+    return find_batch_knee(pd.DataFrame({"batch": list(points), "throughput": list(points.values()), **columns}))
 
 
 def test_seconds_per_step_are_samples_per_second() -> None:

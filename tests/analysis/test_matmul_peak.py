@@ -46,9 +46,7 @@ def test_n_at_90pct_starts_at_exactly_90_percent(rate: float, first: float) -> N
         pytest.param({256: 6.0, 512: 10.0, 1024: 6.0}, (), id="ends have one neighbour"),
     ],
 )
-def test_dips_are_under_70_percent_of_both_neighbours(
-    points: dict[int, float], dips: tuple[float, ...]
-) -> None:
+def test_dips_are_under_70_percent_of_both_neighbours(points: dict[int, float], dips: tuple[float, ...]) -> None:
     """A dip needs two better neighbours."""
     assert peak(points).dips_n == dips
 
@@ -145,9 +143,7 @@ def test_without_gpu_and_dtype_nothing_is_compared(given: tuple[str | None, str 
         pytest.param("Tesla V100-SXM2-16GB", "fp32", 60.0, None, id="no tf32"),
     ],
 )
-def test_fp32_that_only_tf32_can_reach_ran_as_tf32(
-    gpu: str, dtype: str, rate: float, ran_as: str | None
-) -> None:
+def test_fp32_that_only_tf32_can_reach_ran_as_tf32(gpu: str, dtype: str, rate: float, ran_as: str | None) -> None:
     """Told from the rates only where the tf32 peak is higher and the rate fits it."""
     assert peak({4096: rate}, gpu, dtype).ran_as == ran_as
 

@@ -36,9 +36,7 @@ def roofline_of(flops: float, moved: float, seconds: float) -> tuple[str, float,
         pytest.param((50, 10, 0.5), ("memory", 50, False), id="twice the memory roof: no fact"),
     ],
 )
-def test_a_point_is_placed_under_its_roof(
-    given: tuple[float, float, float], expected: tuple[str, float, bool]
-) -> None:
+def test_a_point_is_placed_under_its_roof(given: tuple[float, float, float], expected: tuple[str, float, bool]) -> None:
     """Bound and attainable rate follow from the intensity, fact from the rate."""
     assert roofline_of(*given) == expected
 

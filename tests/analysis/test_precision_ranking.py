@@ -50,9 +50,7 @@ def test_slow_is_not_emulated() -> None:
     assert rank({"fp32": [10], "bf16": [1]}).emulated == ()
 
 
-@pytest.mark.parametrize(
-    ("gpu", "emulated"), [("Tesla T4", ("bf16",)), ("A100 80GB PCIe", ()), ("unheard of", ())]
-)
+@pytest.mark.parametrize(("gpu", "emulated"), [("Tesla T4", ("bf16",)), ("A100 80GB PCIe", ()), ("unheard of", ())])
 def test_known_part_without_bf16_emulates_it(gpu: str, emulated: tuple[str, ...]) -> None:
     """Capability below 8.0, known from the table only."""
     assert rank({"fp32": [8], "bf16": [2.3]}, gpu).emulated == emulated
@@ -63,9 +61,7 @@ def test_probe_of_the_device_says_emulated() -> None:
     assert rank({"fp32": [8], "bf16": [2]}, flags=["", "emulated"]).emulated == ("bf16",)
 
 
-@pytest.mark.parametrize(
-    ("gpu", "fallback"), [("Tesla T4", {"tf32": "fp32"}), ("A100 80GB PCIe", {}), (None, {})]
-)
+@pytest.mark.parametrize(("gpu", "fallback"), [("Tesla T4", {"tf32": "fp32"}), ("A100 80GB PCIe", {}), (None, {})])
 def test_known_part_without_tf32_falls_back(gpu: str | None, fallback: dict[str, str]) -> None:
     """Capability below 8.0 runs tf32 as fp32."""
     assert rank({"fp32": [8], "tf32": [8]}, gpu).fallback == fallback

@@ -48,12 +48,7 @@ def test_a_residual_above_30_percent_is_another_regime(factor: float, status: st
     frame.loc[frame.index[9], "seconds"] *= factor
     found = find_transfer_fit(frame)
     assert found.fit_status == status
-    assert (
-        (found.latency_us is None)
-        == (found.fit_gbps is None)
-        == (found.n_half_bytes is None)
-        == (status != "ok")
-    )
+    assert (found.latency_us is None) == (found.fit_gbps is None) == (found.n_half_bytes is None) == (status != "ok")
 
 
 def test_negative_latency_is_not_affine() -> None:
@@ -111,18 +106,14 @@ def test_half_reached_by_the_smallest_size_lies_below_the_range(first: float, st
         pytest.param({1.8e6: 9.9, 2e6: 10.0}, False, id="no size of at most half: not shown"),
     ],
 )
-def test_saturated_when_the_last_step_gained_at_most_5_percent(
-    points: dict[float, float], saturated: bool
-) -> None:
+def test_saturated_when_the_last_step_gained_at_most_5_percent(points: dict[float, float], saturated: bool) -> None:
     """The last step compares the last size with the largest of at most half of it."""
     assert fit(points).saturated is saturated
 
 
 def test_flagged_copies_are_left_out() -> None:
     """A copy under load is no plateau."""
-    frame = pd.DataFrame(
-        {"bytes": [1e5, 1e6, 1e7], "gbps": [1.0, 50.0, 10.0], "flags": ["", "under_load", ""]}
-    )
+    frame = pd.DataFrame({"bytes": [1e5, 1e6, 1e7], "gbps": [1.0, 50.0, 10.0], "flags": ["", "under_load", ""]})
     assert find_transfer_fit(frame).plateau_gbps == 10.0
 
 

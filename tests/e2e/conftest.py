@@ -83,9 +83,7 @@ class Watch:
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on(
             "request",
-            lambda r: (
-                self.outside.append(r.url) if urlparse(r.url).hostname not in (host, None, "") else None
-            ),
+            lambda r: self.outside.append(r.url) if urlparse(r.url).hostname not in (host, None, "") else None,
         )
 
     def _note(self, text: str, location: dict) -> None:
@@ -98,9 +96,7 @@ def visit(browser: Browser, server: str) -> Iterator[Callable[..., tuple[Page, W
     """Return a function that opens a path and waits for the page; same context, same visitor."""
     contexts: dict[tuple, BrowserContext] = {}
 
-    def open_(
-        path: str = "/", *, width: int = 1280, theme: str = "light", visitor: str = "one"
-    ) -> tuple[Page, Watch]:
+    def open_(path: str = "/", *, width: int = 1280, theme: str = "light", visitor: str = "one") -> tuple[Page, Watch]:
         key = (width, theme, visitor)
         if key not in contexts:
             contexts[key] = browser.new_context(

@@ -52,9 +52,7 @@ def test_axe_finds_nothing_serious(visit: Visit, path: str, theme: str) -> None:
     """WCAG A and AA in both themes."""
     page, _ = visit(path, theme=theme)
     page.wait_for_timeout(1000)
-    found = Axe().run(
-        page, context=NOT_OURS, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
-    )
+    found = Axe().run(page, context=NOT_OURS, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]})
     serious = [
         (violation["id"], node["html"][:160])
         for violation in found.response["violations"]

@@ -55,9 +55,7 @@ def worker_command(tmp_path: Path) -> list[str]:
 
 
 @pytest.fixture
-def make_runner(
-    store: RunStore, settings: Settings, worker_command: list[str]
-) -> Iterator[Callable[..., Runner]]:
+def make_runner(store: RunStore, settings: Settings, worker_command: list[str]) -> Iterator[Callable[..., Runner]]:
     """Make started runners, stopped at the end of the test; keywords are those of ``Limits``."""
     runners = []
 

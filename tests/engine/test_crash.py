@@ -91,9 +91,7 @@ def test_a_child_that_escaped_does_not_hide_it_either(
     assert ended(runner, submit(runner, "point")).state is JobState.DONE
 
 
-def test_an_idle_worker_that_went_silent_is_replaced(
-    make_runner: MakeRunner, submit: Submit, ended: Ended
-) -> None:
+def test_an_idle_worker_that_went_silent_is_replaced(make_runner: MakeRunner, submit: Submit, ended: Ended) -> None:
     """The next job does not suffer for it."""
     runner = make_runner(silent_s=1.5)
     ended(runner, submit(runner, "point"))
@@ -170,9 +168,7 @@ def test_no_point_is_lost_when_the_worker_is_killed_at_any_moment(
     }
 
 
-def test_stop_interrupts_and_keeps(
-    make_runner: MakeRunner, submit: Submit, until: Until, store: RunStore
-) -> None:
+def test_stop_interrupts_and_keeps(make_runner: MakeRunner, submit: Submit, until: Until, store: RunStore) -> None:
     """The running job and the queue end; the worker goes."""
     runner = make_runner()
     job = until(runner, submit(runner, "point stubborn"), lambda j: bool(j.points))
@@ -211,9 +207,7 @@ def test_an_idle_worker_that_dies_is_noticed(runner: Runner, submit: Submit, end
     assert ended(runner, submit(runner, "point point")).state is JobState.DONE
 
 
-def test_a_killed_app_leaves_no_worker_and_no_lost_points(
-    settings: Settings, worker_command: list[str]
-) -> None:
+def test_a_killed_app_leaves_no_worker_and_no_lost_points(settings: Settings, worker_command: list[str]) -> None:
     """The worker ends in the middle of a call; the next start marks the run interrupted."""
     code = f"""
         import sys

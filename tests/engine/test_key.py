@@ -28,9 +28,7 @@ def test_equal_requests_share_a_key(machine: Machine) -> None:
     [("other", 1, FakeParams()), ("fake", 2, FakeParams()), ("fake", 1, FakeParams(budget_s=3))],
     ids=["experiment", "version", "params"],
 )
-def test_another_request_has_another_key(
-    machine: Machine, experiment: str, version: int, params: FakeParams
-) -> None:
+def test_another_request_has_another_key(machine: Machine, experiment: str, version: int, params: FakeParams) -> None:
     """Each part counts."""
     assert compute_key(experiment, version, params, machine) != compute_key("fake", 1, FakeParams(), machine)
 

@@ -207,9 +207,7 @@ def test_a_queued_job_is_just_removed(
     assert {run.id for run in store.list_runs()} == {first.run_id, third.run_id}
 
 
-def test_the_last_visitor_of_a_flight_cancels_it(
-    runner: Runner, submit: Submit, ended: Ended, until: Until
-) -> None:
+def test_the_last_visitor_of_a_flight_cancels_it(runner: Runner, submit: Submit, ended: Ended, until: Until) -> None:
     """The first only leaves; a stranger may not; a newcomer's same request is a new flight then."""
     job = until(runner, submit(runner, "point stubborn", "anna"), _has_points)
     submit(runner, "point stubborn", "ben")

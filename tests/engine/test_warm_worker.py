@@ -10,9 +10,7 @@ PATIENCE_S = 100.0
 
 
 @pytest.mark.torch
-def test_a_warm_worker_says_what_torch_found(
-    store: RunStore, settings: Settings, worker_command: list[str]
-) -> None:
+def test_a_warm_worker_says_what_torch_found(store: RunStore, settings: Settings, worker_command: list[str]) -> None:
     """Threads are read back inside the worker; asking again does not start another."""
     with Runner(store, settings, worker_command) as runner:
         probe = runner.wait_for_probe(PATIENCE_S)

@@ -1,7 +1,5 @@
 """Stand-ins for NVML and torch, as small as the questions we ask."""
 
-# ruff: noqa: D102 - the methods carry the names of the library they stand in for
-
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -161,9 +159,7 @@ class FakeNvml:
 def make_machine(**changes: Any) -> Machine:
     """Return a plain machine without a GPU, changed as asked."""
     facts: dict[str, Any] = {
-        "cpu": Cpu(
-            model="AMD EPYC 7763", architecture="x86_64", logical_cpus=8, affinity_cpus=8, usable_threads=8
-        ),
+        "cpu": Cpu(model="AMD EPYC 7763", architecture="x86_64", logical_cpus=8, affinity_cpus=8, usable_threads=8),
         "memory": Memory(total_bytes=64 * 2**30, available_bytes=60 * 2**30),
         "platform": Platform(
             hostname="box",

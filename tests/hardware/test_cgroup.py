@@ -33,9 +33,7 @@ def _v1(group: str, files: dict[str, str], mount_root: str = "/") -> dict[str, s
     ("tree", "quota"),
     [
         pytest.param({}, None, id="no cgroups at all"),
-        pytest.param(
-            _v2("/a/b", {"a/cpu.max": "max 100000", "a/b/cpu.max": "max 100000"}), None, id="v2 none"
-        ),
+        pytest.param(_v2("/a/b", {"a/cpu.max": "max 100000", "a/b/cpu.max": "max 100000"}), None, id="v2 none"),
         pytest.param(_v2("/a/b", {"a/b/cpu.max": "250000 100000\n"}), 2.5, id="v2 own"),
         pytest.param(
             _v2("/a/b", {"a/cpu.max": "150000 100000", "a/b/cpu.max": "400000 100000"}),
@@ -133,9 +131,7 @@ def test_the_tightest_memory_limit_of_the_path_counts(write_tree, tree, limit):
     [
         pytest.param({}, None, id="none"),
         pytest.param(_v2("/a", {"a/cpu.stat": "usage_usec 9\nthrottled_usec 2500000\n"}), 2.5, id="v2"),
-        pytest.param(
-            _v1("/", {"cpu,cpuacct/cpu.stat": "nr_throttled 3\nthrottled_time 4000000000\n"}), 4.0, id="v1"
-        ),
+        pytest.param(_v1("/", {"cpu,cpuacct/cpu.stat": "nr_throttled 3\nthrottled_time 4000000000\n"}), 4.0, id="v1"),
     ],
 )
 def test_throttled_time_is_in_seconds_in_both_versions(write_tree, tree, seconds):

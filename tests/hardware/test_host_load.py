@@ -83,9 +83,7 @@ def test_an_interval_too_short_for_the_ticks_gives_the_reason():
     """Switches and throttling are exact, so they stay."""
     load = tell_load_between(BEFORE, _after(0.25))
     assert (load.other_cpu_cores, load.steal_share, load.involuntary_switches) == (None, None, 2)
-    assert load.not_reported["other_cpu_cores"] == (
-        "0.25 s is too short for 10 ms ticks; 0.8 s or more are needed"
-    )
+    assert load.not_reported["other_cpu_cores"] == ("0.25 s is too short for 10 ms ticks; 0.8 s or more are needed")
 
 
 def test_rounding_never_makes_the_load_negative():

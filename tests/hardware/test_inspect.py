@@ -38,9 +38,7 @@ def test_this_machine_is_described_quickly_and_sanely():
 
 def test_inspecting_never_loads_torch():
     """The Streamlit process must stay without it."""
-    code = (
-        "import sys, gpuexplain.hardware.inspect as i; i.inspect_machine(); sys.exit('torch' in sys.modules)"
-    )
+    code = "import sys, gpuexplain.hardware.inspect as i; i.inspect_machine(); sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

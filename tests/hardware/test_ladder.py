@@ -21,9 +21,7 @@ def _with_gpu(**changes):
 
 
 def _failing(error: str, **changes):
-    return make_probe(
-        devices=(make_device(kernel_ran=False, kernel_error=error),), is_available=True, **changes
-    )
+    return make_probe(devices=(make_device(kernel_ran=False, kernel_error=error),), is_available=True, **changes)
 
 
 def _with_failed(error: str, **gpu):
@@ -63,9 +61,7 @@ def _with_failed(error: str, **gpu):
             id="other vendor",
         ),
         pytest.param(
-            make_machine(
-                nvml_error=NO_LIBRARY, platform=CONTAINER, traces=GpuTraces(driver_module="550.54.15")
-            ),
+            make_machine(nvml_error=NO_LIBRARY, platform=CONTAINER, traces=GpuTraces(driver_module="550.54.15")),
             make_probe(error="Found no NVIDIA driver on your system."),
             Rung.CONTAINER_WITHOUT_DEVICE,
             "The host runs NVIDIA driver 550.54.15, but this process is not given the GPU.",
@@ -152,8 +148,7 @@ def _with_failed(error: str, **gpu):
             _with_gpu(gpu={"name": "Tesla V100", "compute_capability": "7.0"}),
             _failing("no kernel image"),
             Rung.ARCH_NOT_IN_WHEEL,
-            "Tesla V100 has compute capability 7.0; torch 2.13.0 carries code for "
-            "sm_75, sm_80, sm_86, sm_90 only.",
+            "Tesla V100 has compute capability 7.0; torch 2.13.0 carries code for sm_75, sm_80, sm_86, sm_90 only.",
             id="architecture by list",
         ),
         pytest.param(
@@ -177,8 +172,7 @@ def _with_failed(error: str, **gpu):
             _with_gpu(gpu={"exclusive_mode": True, "compute_processes": 1}),
             make_probe(),
             Rung.BUSY_EXCLUSIVE,
-            "NVIDIA A100-SXM4-80GB is held by another process. It is in exclusive mode: one process at a "
-            "time.",
+            "NVIDIA A100-SXM4-80GB is held by another process. It is in exclusive mode: one process at a time.",
             id="busy by mode",
         ),
         pytest.param(
@@ -213,8 +207,7 @@ def _with_failed(error: str, **gpu):
             _with_failed("wrong result: the product differs from the CPU's by 1 of its size"),
             _failing("wrong result"),
             Rung.KERNEL_FAILED,
-            "NVIDIA A100-SXM4-80GB cannot be used: wrong result: the product differs from the CPU's by 1 of "
-            "its size.",
+            "NVIDIA A100-SXM4-80GB cannot be used: wrong result: the product differs from the CPU's by 1 of its size.",
             id="wrong result",
         ),
     ],
@@ -235,9 +228,7 @@ def test_each_rung_explains_itself_and_says_what_to_do(machine, probe, rung, exp
         pytest.param(
             make_machine(nvml_error=NO_LIBRARY), make_probe(devices=(make_device(),)), id="works without NVML"
         ),
-        pytest.param(
-            _with_gpu(gpu={"mig_enabled": True, "mig_uuid": MIG_UUIDS[0]}), None, id="an instance is given"
-        ),
+        pytest.param(_with_gpu(gpu={"mig_enabled": True, "mig_uuid": MIG_UUIDS[0]}), None, id="an instance is given"),
     ],
 )
 def test_no_problem_is_claimed_without_evidence(machine, probe):

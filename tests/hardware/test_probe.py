@@ -1,7 +1,5 @@
 """What torch is asked, in which order, and how its failures become text."""
 
-# ruff: noqa: D102 - the methods carry the names of the library they stand in for
-
 from types import SimpleNamespace
 from typing import Any
 
@@ -205,9 +203,7 @@ def test_a_gpu_whose_kernel_fails_keeps_the_reason(torch, error):
     assert (device.kernel_ran, device.kernel_error) == (False, error)
 
 
-@pytest.mark.parametrize(
-    ("bf16", "native"), [(True, True), (False, False), (TypeError("unexpected keyword"), None)]
-)
+@pytest.mark.parametrize(("bf16", "native"), [(True, True), (False, False), (TypeError("unexpected keyword"), None)])
 def test_emulated_bf16_is_not_native(bf16, native):
     """A torch that cannot tell emulation apart answers nothing."""
     (device,) = probe_torch(2, FakeTorch(count=1, bf16=bf16)).devices

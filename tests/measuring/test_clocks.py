@@ -37,7 +37,7 @@ class FakeCuda:
     def clock(self) -> float:
         return self.host_s
 
-    def queue(self, effect, cost_s: float = 0.0) -> None:  # noqa: ANN001
+    def queue(self, effect, cost_s: float = 0.0) -> None:
         self.device_s = max(self.device_s, self.host_s) + cost_s
         effect()
 

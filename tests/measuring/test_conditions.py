@@ -21,16 +21,12 @@ class FakeHost:
         self.throttled_s += throttled_s
 
     def read(self) -> HostReading:
-        return HostReading(
-            self.at_s, 2, CpuTicks(self.busy, 0, round(self.at_s * 200)), 0, self.throttled_s, 0
-        )
+        return HostReading(self.at_s, 2, CpuTicks(self.busy, 0, round(self.at_s * 200)), 0, self.throttled_s, 0)
 
 
 def monitor_of(host: FakeHost, gpu: list[Conditions] | None = None) -> ConditionsMonitor:
     samples = iter(gpu or [])
-    return ConditionsMonitor(
-        {"cuda:0": "GPU-1"} if gpu else {}, read=host.read, sample_gpu=lambda _: next(samples)
-    )
+    return ConditionsMonitor({"cuda:0": "GPU-1"} if gpu else {}, read=host.read, sample_gpu=lambda _: next(samples))
 
 
 def gpu_case() -> Case:

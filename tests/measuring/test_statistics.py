@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from gpuexplain.measuring.statistics import interval_rank, is_drifting, summarise
 
 
-@pytest.mark.parametrize(
-    ("n_samples", "rank"), [(5, None), (6, 1), (8, 1), (9, 2), (20, 6), (100, 40)], ids=str
-)
+@pytest.mark.parametrize(("n_samples", "rank"), [(5, None), (6, 1), (8, 1), (9, 2), (20, 6), (100, 40)], ids=str)
 def test_interval_ranks_are_those_of_the_binomial_table(n_samples: int, rank: int | None) -> None:
     """The ranks of a distribution-free 95 % interval of the median are tabulated in textbooks."""
     assert interval_rank(n_samples) == rank

@@ -101,9 +101,7 @@ def test_a_preset_leaves_out_what_it_cannot_measure_well() -> None:
 
 def test_a_named_size_runs_with_few_samples() -> None:
     """A size the visitor chose runs although a preset would not take it."""
-    bench = Bench(
-        {x: steady(1e-6 * x**3) for x in (16.0, 32.0, 64.0, 128.0)}, budget_s=10, explicit=frozenset({128.0})
-    )
+    bench = Bench({x: steady(1e-6 * x**3) for x in (16.0, 32.0, 64.0, 128.0)}, budget_s=10, explicit=frozenset({128.0}))
     bench.run()
     point = bench.session.points[128.0]
     assert point.status is Status.OK

@@ -152,9 +152,7 @@ def test_a_read_only_database_can_be_read_but_not_written(
         read_only.finish_run(run_id, RunState.DONE)
 
 
-def test_a_full_disk_is_told(
-    store: RunStore, begin_run: Callable[..., str], make_point: Callable[..., Point]
-) -> None:
+def test_a_full_disk_is_told(store: RunStore, begin_run: Callable[..., str], make_point: Callable[..., Point]) -> None:
     """What was there before stays readable."""
     run_id = begin_run()
     store.save_points(run_id, [make_point(16)])

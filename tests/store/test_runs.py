@@ -16,9 +16,7 @@ MakePoint = Callable[..., Point]
 BeginRun = Callable[..., str]
 
 
-def test_a_run_comes_back_as_it_was_saved(
-    store: RunStore, begin_run: BeginRun, make_point: MakePoint
-) -> None:
+def test_a_run_comes_back_as_it_was_saved(store: RunStore, begin_run: BeginRun, make_point: MakePoint) -> None:
     """Points keep their order, raw samples and numbers that are not finite."""
     run_id = begin_run()
     odd = make_point(32, rel_error=math.nan, flops=math.inf)
@@ -47,9 +45,7 @@ def test_the_last_point_of_a_case_counts_and_keeps_its_place(
 def test_samples_are_thinned_evenly_and_counted_truly(make_point: MakePoint) -> None:
     """First and last stay, the count is that of all."""
     samples = tuple(float(i) for i in range(10_001))
-    thin = thin_samples(
-        make_point(samples_s=samples, calls_per_sample=tuple(range(10_001)), n_samples=10_001)
-    )
+    thin = thin_samples(make_point(samples_s=samples, calls_per_sample=tuple(range(10_001)), n_samples=10_001))
     assert (len(thin.samples_s), thin.n_samples) == (MAX_KEPT_SAMPLES, 10_001)
     assert (thin.samples_s[0], thin.samples_s[-1]) == (0.0, 10_000.0)
     assert thin.calls_per_sample == tuple(int(sample) for sample in thin.samples_s)
@@ -67,9 +63,7 @@ def test_the_store_thins_what_it_keeps(store: RunStore, begin_run: BeginRun, mak
 
 
 @pytest.mark.parametrize("flag", [Flag.UNDER_LOAD, Flag.THROTTLED])
-def test_a_disturbed_run_never_answers(
-    store: RunStore, begin_run: BeginRun, make_point: MakePoint, flag: Flag
-) -> None:
+def test_a_disturbed_run_never_answers(store: RunStore, begin_run: BeginRun, make_point: MakePoint, flag: Flag) -> None:
     """An older, quiet run of the key answers instead."""
     quiet, disturbed = begin_run(created_at=1.0), begin_run(created_at=2.0)
     store.save_points(quiet, [make_point(16)])
@@ -100,9 +94,7 @@ def test_a_run_without_points_does_not_answer(store: RunStore, begin_run: BeginR
     assert store.latest_complete("key") is None
 
 
-def test_the_first_view_prefers_a_finished_run(
-    store: RunStore, begin_run: BeginRun, make_point: MakePoint
-) -> None:
+def test_the_first_view_prefers_a_finished_run(store: RunStore, begin_run: BeginRun, make_point: MakePoint) -> None:
     """A newer cancelled run shows only when nothing finished; one where nothing worked never."""
     failed = begin_run(created_at=3.0)
     store.save_points(failed, [make_point(16, status=Status.OOM, median_s=None)])

@@ -36,9 +36,7 @@ def test_plain_csv_needs_no_note() -> None:
     ("text", "note"),
     [
         pytest.param("\ufeffn,tflops\n512,5\n1024,9\n", "byte order mark ignored", id="BOM"),
-        pytest.param(
-            "n,tflops\r\n512,5\r\n1024,9\r\n", "Windows line ends (CRLF) read as line ends", id="CRLF"
-        ),
+        pytest.param("n,tflops\r\n512,5\r\n1024,9\r\n", "Windows line ends (CRLF) read as line ends", id="CRLF"),
         pytest.param("n,tflops\n1024,9\n512,5\n", "rows sorted by n", id="unsorted"),
         pytest.param(
             "n,tflops\n512,4\n1024,9\n512,5\n512,8\n",
@@ -110,9 +108,7 @@ def test_status_column_excuses_an_empty_cell() -> None:
 
 def test_one_point_is_accepted_and_said_to_be_too_few() -> None:
     """It is shown, nothing changes along it."""
-    assert read("n,tflops\n512,5\n").notes == (
-        "1 usable point(s): too few to see a change with n (too_few_points)",
-    )
+    assert read("n,tflops\n512,5\n").notes == ("1 usable point(s): too few to see a change with n (too_few_points)",)
 
 
 def test_duplicate_that_failed_or_was_throttled_does_not_enter_the_median() -> None:
@@ -145,9 +141,7 @@ PLACES = [
     pytest.param("", ", row 1", "the file is empty", id="empty"),
     pytest.param(" \n\n", ", row 1", "the file is empty", id="blank"),
     pytest.param("n,tflops\n", ", row 2", "no rows under the header", id="header only"),
-    pytest.param(
-        "n,tflops,colour\n1,2,3\n", ", row 1, column 'colour'", "unknown column", id="unknown column"
-    ),
+    pytest.param("n,tflops,colour\n1,2,3\n", ", row 1, column 'colour'", "unknown column", id="unknown column"),
     pytest.param("n\n1\n", ", row 1, column 'tflops or seconds'", "missing column", id="no figure"),
     pytest.param("tflops\n1\n", ", row 1, column 'n'", "missing column", id="no size"),
     pytest.param("n,n,tflops\n1,1,2\n", ", row 1, column 'n'", "named twice", id="column twice"),
@@ -181,15 +175,9 @@ PLACES = [
     pytest.param('n,tflops\n512,"5\n', ", row 2", "malformed CSV", id="open quote"),
     pytest.param("n,tflops,status\n512,5,fine\n", ", row 2, column 'status'", "'fine'", id="unknown status"),
     pytest.param("n,tflops,flags\n512,5,odd\n", ", row 2, column 'flags'", "'odd'", id="unknown flag"),
-    pytest.param(
-        "n,tflops,tflops_lo\n512,5,6\n", ", row 2, column 'tflops_lo'", "wrong side", id="bound above figure"
-    ),
-    pytest.param(
-        "n,tflops,tflops_hi\n512,5,4\n", ", row 2, column 'tflops_hi'", "wrong side", id="bound below figure"
-    ),
-    pytest.param(
-        "n,tflops,seconds_lo\n512,5,4\n", ", row 1, column 'seconds_lo'", "is missing", id="bound of nothing"
-    ),
+    pytest.param("n,tflops,tflops_lo\n512,5,6\n", ", row 2, column 'tflops_lo'", "wrong side", id="bound above figure"),
+    pytest.param("n,tflops,tflops_hi\n512,5,4\n", ", row 2, column 'tflops_hi'", "wrong side", id="bound below figure"),
+    pytest.param("n,tflops,seconds_lo\n512,5,4\n", ", row 1, column 'seconds_lo'", "is missing", id="bound of nothing"),
 ]
 
 
@@ -301,9 +289,7 @@ def test_json_rows_and_columns(document: object) -> None:
     ("text", "place", "problem"),
     [
         pytest.param('[{"n": 1, "tflops": NaN}]', ", row 1, column 'tflops'", "'NaN'", id="NaN"),
-        pytest.param(
-            '[{"n": 1, "tflops": 1e999}]', ", row 1, column 'tflops'", "out of range", id="overflow"
-        ),
+        pytest.param('[{"n": 1, "tflops": 1e999}]', ", row 1, column 'tflops'", "out of range", id="overflow"),
         pytest.param('[{"n": 1, "tflops": true}]', ", row 1, column 'tflops'", "'true'", id="true"),
         pytest.param('[{"n": 1, "tflops": null}]', ", row 1, column 'tflops'", "empty", id="null"),
         pytest.param('[{"n": 1, "tflops": [2]}]', ", row 1, column 'tflops'", "not a plain", id="nested"),

@@ -85,9 +85,7 @@ def test_cancel_asks_the_engine(open_page: Open, runner: FakeRunner) -> None:
 
 
 @pytest.mark.parametrize("state", [JobState.CRASHED, JobState.FAILED, JobState.INTERRUPTED])
-def test_a_broken_run_says_why_and_keeps_its_points(
-    open_page: Open, runner: FakeRunner, state: JobState
-) -> None:
+def test_a_broken_run_says_why_and_keeps_its_points(open_page: Open, runner: FakeRunner, state: JobState) -> None:
     """The reason stands where the progress was; the points so far stay on the chart."""
     at = open_page("matmul")
     button(at, "run").click().run()
@@ -159,9 +157,7 @@ def test_an_incomplete_run_does_not_hide_a_done_one(open_page: Open, keep_run) -
     ],
     ids=["dtype", "preset", "largest", "m", "shape", "budget", "device", "missing device"],
 )
-def test_a_bad_address_is_explained_and_the_page_works(
-    open_page: Open, query: dict[str, str], text: str
-) -> None:
+def test_a_bad_address_is_explained_and_the_page_works(open_page: Open, query: dict[str, str], text: str) -> None:
     """The message names the field, the value and what is allowed; the chart is there."""
     at = open_page("matmul", **query)
     assert not at.exception
@@ -171,15 +167,11 @@ def test_a_bad_address_is_explained_and_the_page_works(
 
 def test_a_good_address_sets_every_control(open_page: Open, runner: FakeRunner) -> None:
     """A deep link asks for exactly what it says."""
-    at = open_page(
-        "matmul", preset="thorough", dtype="bf16", largest_side="1024", m="64", k="64", n="64", budget_s="3"
-    )
+    at = open_page("matmul", preset="thorough", dtype="bf16", largest_side="1024", m="64", k="64", n="64", budget_s="3")
     assert not at.error
     button(at, "run").click().run()
     params = runner.submitted[0][0]
-    assert params == MatmulParams(
-        preset="thorough", dtype="bf16", largest_side=1024, m=64, k=64, n=64, budget_s=3
-    )
+    assert params == MatmulParams(preset="thorough", dtype="bf16", largest_side=1024, m=64, k=64, n=64, budget_s=3)
 
 
 def test_the_articles_example_is_one_click(open_page: Open, runner: FakeRunner) -> None:

@@ -113,9 +113,7 @@ def _with_root() -> str:
     return os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
 
 
-@pytest.mark.parametrize(
-    ("name", "bad"), [("GPUEXPLAIN_MAX_QUEUE", "many"), ("GPUEXPLAIN_MAX_BUDGET_S", "0")]
-)
+@pytest.mark.parametrize(("name", "bad"), [("GPUEXPLAIN_MAX_QUEUE", "many"), ("GPUEXPLAIN_MAX_BUDGET_S", "0")])
 def test_a_bad_setting_stops_the_start_with_a_clear_text(name: str, bad: str) -> None:
     """The variable, the value and what is allowed; no traceback."""
     run = subprocess.run(

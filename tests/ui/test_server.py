@@ -62,9 +62,7 @@ def test_ready_says_yes_when_worker_and_store_answer(runner: FakeRunner) -> None
     assert set(answer.json()["checks"]) == {"worker", "store"}
 
 
-def test_ready_gives_the_reason_when_the_worker_is_silent(
-    runner: FakeRunner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ready_gives_the_reason_when_the_worker_is_silent(runner: FakeRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     """503, with what is missing."""
     runner.worker = "starting"
     runner.torch = None

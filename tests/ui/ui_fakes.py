@@ -118,9 +118,7 @@ class FakeRunner:
     def status(self) -> EngineStatus:
         """Return what the jobs say."""
         running = next(iter(self.active_jobs()), None)
-        return EngineStatus(
-            worker="busy" if running else self.worker, running=running, read_only=self.read_only
-        )
+        return EngineStatus(worker="busy" if running else self.worker, running=running, read_only=self.read_only)
 
     def probe(self) -> TorchProbe | None:
         """Return what torch said."""

@@ -47,16 +47,12 @@ PROBLEM = GpuProblem(rung="no_driver", explanation="No NVIDIA driver was found."
 MACHINE = Machine(
     cpu=CPU,
     memory=Memory(total_bytes=64 * GIB, available_bytes=48 * GIB),
-    platform=Platform(
-        hostname="box", machine_id="0", system="Debian 12", kernel="Linux 6.1", python="3.11.7"
-    ),
+    platform=Platform(hostname="box", machine_id="0", system="Debian 12", kernel="Linux 6.1", python="3.11.7"),
     torch_version="2.13.0",
     nvml_error="NVML Shared Library Not Found",
     gpu_problem=PROBLEM,
 )
-PROBE = TorchProbe(
-    version="2.13.0", cuda_build="12.6", arch_list=("sm_80",), threads=64, flush_denormals=True
-)
+PROBE = TorchProbe(version="2.13.0", cuda_build="12.6", arch_list=("sm_80",), threads=64, flush_denormals=True)
 PROBED = TorchDevice(
     device="cuda:0",
     name="A100",
@@ -328,9 +324,7 @@ def test_mig_is_told(changes, words):
 
 def test_an_unknown_gpu_cannot_be_judged():
     """No peak is guessed from a similar name."""
-    assert tell_reference_peak("Mystery 9000") == (
-        "not known for this name: rates cannot be judged against a peak"
-    )
+    assert tell_reference_peak("Mystery 9000") == ("not known for this name: rates cannot be judged against a peak")
 
 
 def test_variables_that_change_results_are_listed():

@@ -39,6 +39,10 @@ PAIRS: tuple[tuple[str, str], ...] = (
 )
 
 
+# What happened to the machine meanwhile, as opposed to what the time itself gives away.
+DISTURBED = frozenset({Flag.UNDER_LOAD, Flag.THROTTLED, Flag.DRIFTING})
+
+
 @dataclass(frozen=True, slots=True)
 class SeriesFinding:
     """What one series says on its own."""
@@ -58,6 +62,7 @@ class SeriesFinding:
     largest_n: float
     flagged: tuple[tuple[Flag, int], ...]  # how many points carry each flag
     failed: tuple[tuple[float, Status, str], ...]  # (x, status, reason)
+    is_provisional: bool = False  # no point is free of load, so the disturbed ones had to do
 
     @property
     def is_measured(self) -> bool:
@@ -107,7 +112,9 @@ class MatmulFindings:
 
 def find_matmul_findings(points: Sequence[Point]) -> MatmulFindings:
     """Return what the points say; published points may stand beside measured ones."""
-    keys = list(dict.fromkeys((p.series, p.device, p.source) for p in points))
+    # Of a series with several origins the measured one is concluded from.
+    by_origin = sorted(points, key=lambda p: p.source is not Source.MEASURED)
+    keys = list(dict.fromkeys((p.series, p.device, p.source) for p in by_origin))
     found: dict[str, tuple[SeriesFinding, list[Point]]] = {}
     for key in keys:
         own = sorted((p for p in points if (p.series, p.device, p.source) == key), key=lambda p: p.x)
@@ -122,7 +129,7 @@ def find_matmul_findings(points: Sequence[Point]) -> MatmulFindings:
 
 def _find_series(own: list[Point]) -> SeriesFinding:
     first = own[0]
-    good = usable(own)
+    good, is_provisional = _most_trustworthy(own)
     peak = find_matmul_peak(
         _rates(good),
         gpu_name=first.device_name if first.device != CPU else None,
@@ -144,7 +151,26 @@ def _find_series(own: list[Point]) -> SeriesFinding:
         largest_n=own[-1].x,
         flagged=tuple((f, c) for f in Flag if (c := sum(f in p.flags for p in own))),
         failed=tuple((p.x, p.status, p.reason) for p in own if p.status is not Status.OK),
+        is_provisional=is_provisional,
     )
+
+
+def _most_trustworthy(own: Sequence[Point]) -> tuple[list[Point], bool]:
+    """Return the points to conclude from, and whether they are only provisional.
+
+    A flagged point never stands beside a clean one. Where the machine was busy throughout (a browser
+    on the same cores is enough), disturbed points are all there is: better an answer that says so
+    than none. Points flagged for what they say (suspect, above the peak) stay out.
+    """
+    good = usable(own)
+    if good:
+        return good, False
+    disturbed = [
+        p.model_copy(update={"flags": tuple(f for f in p.flags if f not in DISTURBED)})
+        for p in own
+        if DISTURBED.intersection(p.flags)
+    ]
+    return usable(disturbed), bool(usable(disturbed))
 
 
 def _find_pairs(found: dict[str, tuple[SeriesFinding, list[Point]]]) -> list[PairFinding]:
@@ -162,9 +188,9 @@ def _find_pairs(found: dict[str, tuple[SeriesFinding, list[Point]]]) -> list[Pai
 
 
 def _trusted(series: tuple[SeriesFinding, list[Point]]) -> list[Point]:
-    """Return the points of a series without those that its own rule calls suspect."""
+    """Return the points of a series to compare, without those that its own rule calls suspect."""
     finding, points = series
-    return [p for p in points if p.x not in finding.peak.suspect_n]
+    return [p for p in _most_trustworthy(points)[0] if p.x not in finding.peak.suspect_n]
 
 
 def pair_frame(
@@ -215,6 +241,8 @@ def flag_points(points: Sequence[Point], findings: MatmulFindings) -> list[Point
     flagged = []
     for point in points:
         series = findings.of(point.series)
+        if series and (series.device, series.source) != (point.device, point.source):
+            series = None  # the finding is about another origin of the same series
         if series and point.x in series.peak.suspect_n:
             point = with_flags(point, Flag.SUSPECT)
         if series and series.peak.plausibility is Plausibility.IMPLAUSIBLE and point.x == series.peak.best_n:

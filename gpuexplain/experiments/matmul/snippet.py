@@ -81,13 +81,14 @@ _EXACT = 'torch.backends.cuda.matmul.fp32_precision = "ieee"  # no TF32'
 
 
 def write_snippet(params: MatmulParams, point: Point | None) -> str:
-    """Return the script for ``point``, or for the largest size of ``params`` on the CPU without one."""
+    """Return the script for ``point``; without one for a usual size, on the GPU that ``params`` name or the CPU."""
     if point is not None and len(point.shape) == 3:
         m, k, n = point.shape
         dtype, device, clock, threads = point.dtype, point.device, point.clock, point.threads
     else:
         m, k, n = params.shape or _a_usual_shape(params)
-        dtype, device, clock, threads = Dtype(params.dtype), CPU, Clock.CALL, None
+        device = params.device if params.device.startswith("cuda") else CPU
+        dtype, clock, threads = Dtype(params.dtype), Clock.CALL, None
     on_gpu = device.startswith("cuda")
     timing = _HOST if not on_gpu else _DEVICE if clock is Clock.DEVICE else _SYNCHRONISED
     fills_block = f"max(1, int({BLOCK_S} / warm_s) + 1)"

@@ -124,7 +124,7 @@ def resolve_device(params: Params, machine: Machine) -> str:
         InputError: If the named device cannot be used here.
     """
     if params.device == "auto":
-        return machine.devices[-1] if len(machine.devices) == 1 else machine.devices[1]
+        return next((device for device in machine.devices if device != CPU), CPU)
     if params.device not in machine.devices:
         why = machine.gpu_problem.explanation if machine.gpu_problem else "torch does not list it."
         raise InputError(
@@ -146,7 +146,8 @@ def plan_cases(params: MatmulParams, machine: Machine) -> list[Case]:
     fits = [case for case in cases if case.memory_bytes <= limits.get(case.device, case.memory_bytes)]
     too_large = [case for case in cases if case.explicit and case not in fits]
     if too_large:
-        raise InputError(_refusal(too_large[-1], limits[too_large[-1].device], params.dtype))
+        tightest = min(too_large, key=lambda case: limits[case.device])
+        raise InputError(_refusal(tightest, limits[tightest.device], params.dtype))
     return fits
 
 

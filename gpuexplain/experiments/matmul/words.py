@@ -6,9 +6,11 @@ from gpuexplain.experiments.matmul.claims import (
     claim_pair,
     claim_speed,
     comparison_pair,
+    fastest_elsewhere,
     headline_pair,
     headline_series,
     name_series,
+    name_sides,
     say_threads,
     speedup_of,
 )
@@ -25,7 +27,7 @@ from gpuexplain.findings import (
     NotFound,
     Plausibility,
 )
-from gpuexplain.model import Dtype, Flag
+from gpuexplain.model import Dtype, Flag, Source
 from gpuexplain.units import format_factor, format_percent, format_rate_flops, format_time
 from gpuexplain.wording.markup import capitalise, mark, term
 from gpuexplain.wording.phrases import (
@@ -78,24 +80,37 @@ def tell_answer(findings: MatmulFindings) -> str:
     if pair is not None and pair.challenger.series not in (CPU, CPU_ONE_THREAD):
         cpu = findings.of(CPU)
         speed = f"; {claim_speed(cpu)}" if cpu is not None and best_rate_flops(cpu) else ""
-        return f"On this machine {tell_crossover(pair)}{speed}."
+        return f"{_here(findings)} {tell_crossover(pair)}{speed}."
     # A CPU alone, with one series or with two that can be compared.
     speed = claim_speed(fastest)
     if pair is not None and pair.crossover.verdict is not CrossoverVerdict.TOO_FEW_POINTS:
-        return f"On this machine {speed}; {tell_crossover(pair)}."
-    return f"On this machine {speed}."
+        return f"{_here(findings)} {speed}; {tell_crossover(pair)}."
+    return f"{_here(findings)} {speed}."
+
+
+def _here(findings: MatmulFindings) -> str:
+    # Every point of a measured series was taken beside other work.
+    if any(series.is_provisional for series in findings.series if series.is_measured):
+        return "On this machine, busy with other work meanwhile,"
+    # The usual case: measured here.
+    return "On this machine"
 
 
 def _answer_published(findings: MatmulFindings) -> str:
-    series = next(s for s in findings.series)
+    series = fastest_elsewhere(findings) or findings.series[0]
     rate = best_rate_flops(series)
     # A published series whose speed is beyond the part's peak, or empty.
     if rate is None or series.peak.best_n is None:
-        return f"A {term('published series')} of {_part(series)}, not in this machine; press Run to measure here."
+        return f"A {_say_series(series)} of {_part(series)}, not in this machine; press Run to measure here."
     return (
-        f"A published {_part(series)}, not in this machine, reaches {format_rate_flops(rate)} at "
+        f"A {series.source} {_part(series)}, not in this machine, reaches {format_rate_flops(rate)} at "
         f"{say_n(series.peak.best_n)}; press Run to measure here."
     )
+
+
+def _say_series(series: SeriesFinding) -> str:
+    shown = f"{series.source} series"
+    return term(shown) if series.source is Source.PUBLISHED else shown
 
 
 def tell_crossover(pair: PairFinding) -> str:
@@ -201,11 +216,8 @@ def tell_speedup(pair: PairFinding) -> str:
         return ""
     factor, n = found
     crossover = pair.crossover
-    winner, loser = name_series(pair.challenger), name_series(pair.baseline)
-    if pair.challenger.series == CPU:
-        winner = mark("cpu", say_threads(pair.challenger.threads or 1))
-        loser = mark("cpu", "one")
-    verb = "are" if pair.challenger.series == CPU and (pair.challenger.threads or 1) > 1 else "is"
+    loser, winner, is_plural = name_sides(pair)
+    verb = "are" if is_plural else "is"
     interval = say_interval(factor, crossover.speedup_low, crossover.speedup_high)
     # The challenger leads at the largest size.
     if factor > crossover.win_above:
@@ -219,7 +231,7 @@ def tell_speedup(pair: PairFinding) -> str:
 
 def tell_comparison(pair: PairFinding) -> str:
     """Return the comparison with a part that is not in this machine."""
-    opening = f"Compared with a published {_part(pair.challenger)}, not in this machine:"
+    opening = f"Compared with a {pair.challenger.source} {_part(pair.challenger)}, not in this machine:"
     found = speedup_of(pair.crossover)
     # The two have no size in common.
     if found is None:
@@ -299,15 +311,16 @@ def _so_what(findings: MatmulFindings) -> str:
     # Threads against one thread.
     if pair is not None and pair.crossover.verdict is CrossoverVerdict.CROSSED and pair.crossover.high:
         return (
-            f"Many small products below {say_n(pair.crossover.high)} go faster side by side, one thread each, than "
-            "one after the other on all threads. Put small matrices together into larger ones (a batch) where you can."
+            f"A product up to {say_n(pair.crossover.low or pair.crossover.high)} gains nothing from all threads: "
+            "give it one, and the others other work. Put small matrices together into larger ones (a batch) where "
+            "you can."
         )
     # Nothing to compare: the size at which this device is busy.
     fastest = headline_series(findings)
     if fastest is not None and fastest.peak.n_at_90pct is not None:
         return (
-            f"Work in products of {say_n(fastest.peak.n_at_90pct)} or larger where you can: smaller ones leave "
-            "the device partly idle."
+            f"Work in products of {say_n(fastest.peak.n_at_90pct)} or larger where you can: smaller ones did not "
+            "reach nine tenths of the best speed."
         )
     return ""
 
@@ -322,7 +335,7 @@ def _so_what_gpu(crossover: Crossover) -> str:
             )
         # The GPU pays everywhere.
         case CrossoverVerdict.GPU_ALWAYS:
-            return "Use the GPU for every size measured here, and keep data on it between calls."
+            return "Use the GPU for every size measured, and keep data on it between calls."
         # The GPU pays nowhere.
         case CrossoverVerdict.CPU_ALWAYS:
             return "For one product at a time, in these sizes, the CPU is the right place."
@@ -381,7 +394,7 @@ def tell_failed(series: SeriesFinding) -> str:
         return ""
     sizes = say_sizes([x for x, _, _ in series.failed])
     _, status, reason = series.failed[0]
-    return f"{_who(series)} has no time at {sizes} ({str(status).replace('_', ' ')}): {reason}"
+    return f"{capitalise(_who(series))} has no time at {sizes} ({str(status).replace('_', ' ')}): {reason}"
 
 
 def tell_cold_call(series: SeriesFinding) -> str:
@@ -390,8 +403,8 @@ def tell_cold_call(series: SeriesFinding) -> str:
     # The main series of a device: the others find a device that is warm already.
     if isinstance(cold, ColdCall) and series.series in (CPU, GPU_CALL) and cold.factor >= NOTABLE_COLD_FACTOR:
         return (
-            f"The first call ({term('cold call')}) took up to {format_time(cold.first_call_s)} on "
-            f"{name_series(series)}, {format_factor(cold.factor)} a warm one at {say_n(cold.x)}; it is in no median."
+            f"At {say_n(cold.x)} the first call ({term('cold call')}) took {format_time(cold.first_call_s)} on "
+            f"{name_series(series)}, {format_factor(cold.factor)} the median; it is in no median."
         )
     return ""
 
