@@ -18,7 +18,8 @@ def test_the_terms_of_the_matmul_page_are_defined() -> None:
     """What a newcomer meets there."""
     met = {
         "crossover", "launch overhead", "launch floor", "median", "95 % interval", "cold call", "FLOP/s", "peak",
-        "bf16", "fp32", "fp16", "fp64", "AMX", "synchronise", "thread", "transfer", "PCIe", "published series", "noise floor",
+        "bf16", "fp32", "fp16", "fp64", "AMX", "synchronise", "thread", "transfer", "PCIe", "published series",
+        "noise floor",
     }  # fmt: skip
     assert met <= set(GLOSSARY)
 
