@@ -55,6 +55,11 @@ def name_series(series: SeriesFinding) -> str:
     return mark(entity, names.get(series.series, "the GPU"))
 
 
+def name_part(series: SeriesFinding) -> str:
+    """Return the name of the device of a series, in its colour: for what is not in this machine."""
+    return mark(LOOKS[series.series].entity, series.device_name or "GPU")
+
+
 def name_sides(pair: PairFinding) -> tuple[str, str, bool]:
     """Return the names of baseline and challenger, and whether the challenger takes a plural verb."""
     low, high = pair.baseline, pair.challenger
@@ -99,12 +104,13 @@ def claim_pair(pair: PairFinding) -> str:
 
 
 def claim_speed(series: SeriesFinding) -> str:
-    """Return the best speed of one series, as a clause."""
+    """Return the best speed of one series, as a clause; "the GPU" is one that was measured here."""
     rate = best_rate_flops(series)
+    name = name_series(series) if series.is_measured else f"a {series.source} {name_part(series)}"
     if rate is None or series.peak.best_n is None:
-        return f"{name_series(series)} has no speed to show"
+        return f"{name} has no speed to show"
     threads = f" on {say_threads(series.threads)}" if series.threads else ""
-    return f"{name_series(series)} reaches {format_rate_flops(rate)}{threads} at {say_n(series.peak.best_n)}"
+    return f"{name} reaches {format_rate_flops(rate)}{threads} at {say_n(series.peak.best_n)}"
 
 
 def claim_main(findings: MatmulFindings) -> str:

@@ -9,13 +9,13 @@ from gpuexplain.experiments.matmul.claims import (
     fastest_elsewhere,
     headline_pair,
     headline_series,
+    name_part,
     name_series,
     name_sides,
     say_threads,
     speedup_of,
 )
 from gpuexplain.experiments.matmul.conclude import MatmulFindings, PairFinding, SeriesFinding
-from gpuexplain.experiments.matmul.series import LOOKS
 from gpuexplain.experiments.matmul.spec import CPU, CPU_ONE_THREAD, GPU_CALL
 from gpuexplain.findings import (
     ColdCall,
@@ -70,9 +70,9 @@ def tell(findings: MatmulFindings) -> Explanation:
 def tell_answer(findings: MatmulFindings) -> str:
     """Return the headline: one sentence with its number."""
     pair, fastest = headline_pair(findings), headline_series(findings)
-    # Nothing was measured here: what is shown was published by others.
+    # Nothing was measured here: what is shown was measured by others, or elsewhere.
     if fastest is None and not any(s.is_measured for s in findings.series):
-        return _answer_published(findings)
+        return _answer_elsewhere(findings)
     # Every case failed, was skipped or had its speed withheld.
     if fastest is None:
         return "On this machine nothing could be measured that may be shown; the caveats say why."
@@ -96,14 +96,20 @@ def _here(findings: MatmulFindings) -> str:
     return "On this machine"
 
 
-def _answer_published(findings: MatmulFindings) -> str:
+def _answer_elsewhere(findings: MatmulFindings) -> str:
+    pair = headline_pair(findings)
+    # A run of another machine that holds both sides of a comparison.
+    if pair is not None and pair.crossover.verdict is not CrossoverVerdict.TOO_FEW_POINTS:
+        return (
+            f"In a {pair.baseline.source} run, not of this machine, {tell_crossover(pair)}; press Run to measure here."
+        )
     series = fastest_elsewhere(findings) or findings.series[0]
     rate = best_rate_flops(series)
     # A published series whose speed is beyond the part's peak, or empty.
     if rate is None or series.peak.best_n is None:
-        return f"A {_say_series(series)} of {_part(series)}, not in this machine; press Run to measure here."
+        return f"A {_say_series(series)} of {name_part(series)}, not in this machine; press Run to measure here."
     return (
-        f"A {series.source} {_part(series)}, not in this machine, reaches {format_rate_flops(rate)} at "
+        f"A {series.source} {name_part(series)}, not in this machine, reaches {format_rate_flops(rate)} at "
         f"{say_n(series.peak.best_n)}; press Run to measure here."
     )
 
@@ -162,7 +168,7 @@ def tell_with_transfer(crossover: Crossover) -> str:
 
 
 def _see(findings: MatmulFindings) -> str:
-    parts = [_tell_best(series) for series in findings.series if series.is_measured]
+    parts = [_tell_best(series) for series in findings.series if series.is_measured and _leads(series, findings)]
     pair = headline_pair(findings)
     if pair is not None:
         parts.append(tell_speedup(pair))
@@ -173,6 +179,12 @@ def _see(findings: MatmulFindings) -> str:
     if gpu is not None and gpu.is_measured:
         parts.append(tell_launch_floor(gpu.launch_floor))
     return "\n\n".join(part for part in parts if part)
+
+
+def _leads(series: SeriesFinding, findings: MatmulFindings) -> bool:
+    # One paragraph a device: its main series, or what there is without that.
+    main = CPU if series.series in (CPU, CPU_ONE_THREAD) else GPU_CALL
+    return series.series == main or findings.of(main) is None
 
 
 def _tell_best(series: SeriesFinding) -> str:
@@ -192,7 +204,7 @@ def _tell_best(series: SeriesFinding) -> str:
 
 def tell_peak(peak: MatmulPeak) -> str:
     """Return how the best rate compares with the reference, with a space in front; "" on a CPU."""
-    share = format_percent(peak.fraction_of_peak) if peak.fraction_of_peak is not None else ""
+    share = _say_share(peak.fraction_of_peak or 0)
     match peak.plausibility:
         # A known part within its data sheet.
         case Plausibility.OK:
@@ -206,6 +218,11 @@ def tell_peak(peak: MatmulPeak) -> str:
         # A CPU (no reference), or a withheld rate (a caveat says so).
         case _:
             return ""
+
+
+def _say_share(fraction_of_peak: float) -> str:
+    # Two digits would round 104 % to 100 %.
+    return format_percent(fraction_of_peak, 3 if fraction_of_peak >= 1 else 2)
 
 
 def tell_speedup(pair: PairFinding) -> str:
@@ -231,7 +248,7 @@ def tell_speedup(pair: PairFinding) -> str:
 
 def tell_comparison(pair: PairFinding) -> str:
     """Return the comparison with a part that is not in this machine."""
-    opening = f"Compared with a {pair.challenger.source} {_part(pair.challenger)}, not in this machine:"
+    opening = f"Compared with a {pair.challenger.source} {name_part(pair.challenger)}, not in this machine:"
     found = speedup_of(pair.crossover)
     # The two have no size in common.
     if found is None:
@@ -248,10 +265,6 @@ def tell_comparison(pair: PairFinding) -> str:
         return f"{opening} at {say_n(n)} that GPU takes {format_factor(1 / factor)} as long as {cpu}."
     # Neither leads.
     return f"{opening} at {say_n(n)} both take the same time within {format_percent(0.05)}."
-
-
-def _part(series: SeriesFinding) -> str:
-    return mark(LOOKS[series.series].entity, series.device_name or "GPU")
 
 
 def tell_launch_floor(floor: LaunchFloor | NotFound) -> str:
@@ -363,7 +376,7 @@ def tell_withheld(series: SeriesFinding) -> str:
     if series.peak.plausibility is Plausibility.IMPLAUSIBLE:
         return (
             f"The best rate of {name_series(series)} is withheld: it is "
-            f"{format_percent(series.peak.fraction_of_peak or 0)} of the part's peak. Check timing, dtype or peak."
+            f"{_say_share(series.peak.fraction_of_peak or 0)} of the part's peak. Check timing, dtype or peak."
         )
     return ""
 
