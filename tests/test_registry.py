@@ -1,0 +1,47 @@
+"""The contract every experiment keeps."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gpuexplain.experiments.contract import Experiment
+from gpuexplain.hardware.inspect import inspect_machine
+from gpuexplain.registry import EXPERIMENTS
+
+ROOT = Path(__file__).resolve().parents[1]
+pytestmark = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=lambda e: e.id)
+
+
+def test_its_defaults_can_be_planned_here(experiment: Experiment) -> None:
+    """A visitor who changes nothing can press Run."""
+    params = experiment.params_type()
+    assert experiment.plan_cases(params, inspect_machine())
+    assert experiment.params_type.model_validate(params.model_dump(mode="json")) == params
+
+
+def test_it_has_words_figures_and_findings_without_points(experiment: Experiment) -> None:
+    """A page is never empty."""
+    findings = experiment.find([])
+    assert experiment.tell(findings).answer
+    for theme in ("light", "dark"):
+        assert experiment.draw_main([], findings, theme).layout.annotations
+        assert experiment.draw_second([], findings, theme).layout.annotations
+    assert experiment.describe_main(findings)
+    assert experiment.describe_second(findings)
+    assert isinstance(experiment.findings_json(findings), dict)
+
+
+def test_its_standalone_script_compiles_and_needs_only_torch(experiment: Experiment) -> None:
+    """It runs where this package is not installed."""
+    script = experiment.write_snippet(experiment.params_type(), None)
+    compile(script, "snippet.py", "exec")
+    assert "gpuexplain" not in script
+
+
+def test_listing_it_does_not_load_torch(experiment: Experiment) -> None:
+    """Only the worker loads the measuring module, by name."""
+    code = "import sys, gpuexplain.registry; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+    assert (ROOT / (experiment.measure_module.replace(".", "/") + ".py")).is_file()
