@@ -368,7 +368,8 @@ def import_(file: Annotated[Path, typer.Argument(help="A JSON export.")]) -> Non
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"Cannot read {file}: {error}. Name a JSON export of this program.") from None
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise InputError(f"Cannot read {file}: {why}. Name a JSON export of this program.") from None
     stored: StoredRun = read_json(text, str(file))
     _store().add_run(stored)
     out.print(f"Imported run {stored.id} with {len(stored.points)} points")

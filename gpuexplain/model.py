@@ -112,7 +112,7 @@ class Params(BaseModel):
     device: DeviceChoice = "auto"
     preset: Preset = Preset.STANDARD
     budget_s: float | None = Field(
-        default=None, ge=0.5, le=3600, description="seconds to spend; overrides the preset's"
+        default=None, ge=0.5, le=3600, description="seconds to spend, 0.5 to 3600; overrides the preset's"
     )
 
     @property
