@@ -59,11 +59,23 @@ class Flight:
         self._is_waiting = False
         self._cancel_asked: float | None = None
         self._is_terminated = False
+        self._is_relaunched = False
         self._has_ended = False
         self._shown_problem = ""
 
     def fly(self) -> None:
         """Run the job to its end."""
+        self._launch()
+        while not self._has_ended:
+            if (heard := self._slot.hear(self._limits.poll_s)) is not None:
+                self._take(heard)
+            if not self._has_ended:
+                self._check_clocks()
+                self._recorder.tick()
+                self._show_problem()
+
+    def _launch(self) -> None:
+        """Hand the job to a worker."""
         try:
             self._slot.ensure()
         except EngineError as error:
@@ -76,13 +88,6 @@ class Flight:
             label=self._ticket.label,
         )
         self._slot.send(request)
-        while not self._has_ended:
-            if (heard := self._slot.hear(self._limits.poll_s)) is not None:
-                self._take(heard)
-            if not self._has_ended:
-                self._check_clocks()
-                self._recorder.tick()
-                self._show_problem()
 
     def _take(self, heard: Heard) -> None:
         """Act on what the worker said."""
@@ -117,7 +122,11 @@ class Flight:
         """Say why the worker ended, unless it was told to."""
         how, _ = self._slot.end()
         self._slot.wants_start = True
-        if self._is_terminated:
+        if not self._is_relaunched and self._started is None and self._cancel_asked is None:
+            # It died before it began, perhaps while idle: nothing was measured, so another one may try.
+            self._is_relaunched = True
+            self._launch()
+        elif self._is_terminated:
             self._end(JobState.CANCELLED, f"Cancelled in the middle of a step. {_KEPT}")
         else:
             self._end(JobState.CRASHED, f"The measuring process {how}. {_KEPT}")

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from streamlit.testing.v1 import AppTest
@@ -160,5 +161,7 @@ def ask(app: object, path: str, cookie: str = "") -> Answer:
         else:
             answer.body += message.get("body", b"")
 
-    asyncio.run(app(scope, receive, send))
+    # In a thread of its own: a browser driver may keep a running loop in this one.
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, app(scope, receive, send)).result()
     return answer
