@@ -42,6 +42,7 @@ class Boxes:
 
     answer: DeltaGenerator
     controls: DeltaGenerator
+    problems: DeltaGenerator
     progress: DeltaGenerator
     chart: DeltaGenerator
     words: DeltaGenerator
@@ -71,7 +72,8 @@ def show_lab(experiment: Experiment) -> None:
     except GpuExplainError as error:
         st.error(str(error))
         return
-    _show_problems(scene)
+    with boxes.problems:
+        _show_problems(scene)
     _show_live(scene, job, boxes)
     show_tabs(experiment, scene.controls.params, _shown(scene, job))
     _show_next(experiment)
@@ -88,10 +90,11 @@ def _make_boxes() -> Boxes:
     with body:
         answer = st.container(key="lab-answer")
         controls = st.container(key="lab-controls")
+        problems = st.container(key="lab-problems")
         progress = st.container(key="lab-progress")
         charts, words = st.container(key="lab-chart").columns([2, 1], gap="large")
     # Both charts stand beside the words, which are as tall as the two together.
-    return Boxes(answer, controls, progress, charts.container(), words, charts.container(key="lab-second"))
+    return Boxes(answer, controls, problems, progress, charts.container(), words, charts.container(key="lab-second"))
 
 
 def _prepare(experiment: Experiment, machine: Machine) -> tuple[Scene, Job | None]:

@@ -1,10 +1,11 @@
 """The end of the sidebar: this machine, and what it is doing now."""
 
 import html
+from collections.abc import Sequence
 
 import streamlit as st
 
-from gpuexplain.engine.jobs import EngineStatus
+from gpuexplain.engine.jobs import EngineStatus, Job
 from gpuexplain.errors import GpuExplainError
 from gpuexplain.ui import engine_access as access
 from gpuexplain.ui.pages import lab_page
@@ -15,7 +16,7 @@ def show_sidebar() -> None:
     """Write the machine's card at the end of the sidebar."""
     try:
         card = tell_machine_card(access.get_machine())
-        status = access.get_runner().status()
+        status = _with_what_begins(access.get_runner().status(), access.get_runner().active_jobs())
     except GpuExplainError as error:
         st.sidebar.warning(str(error))
         return
@@ -24,6 +25,11 @@ def show_sidebar() -> None:
         f'<section class="gx-machine" aria-label="This machine"><div class="gx-eyebrow">This machine</div>'
         f'{parts}<div class="gx-muted">{html.escape(say_now(status))}</div></section>'
     )
+
+
+def _with_what_begins(status: EngineStatus, jobs: Sequence[Job]) -> EngineStatus:
+    """Count a job that was just asked for as running: the visitor has pressed Run already."""
+    return status if status.running or not jobs else status.model_copy(update={"running": jobs[0]})
 
 
 def say_now(status: EngineStatus) -> str:
