@@ -53,6 +53,7 @@ def measure(params_json: dict[str, Any], session: Session) -> Outcome:
     with exact_fp32():
         for device in devices:
             if device != "cpu":
+                torch.cuda.set_device(device)  # events and the blocking kernel go to the current device
                 limit_device_memory(device, load_settings().max_device_memory)
         return Sweep(
             EXPERIMENT_ID,
