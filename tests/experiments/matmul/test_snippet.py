@@ -10,7 +10,7 @@ from matmul_made import make_point
 
 from gpuexplain.experiments.matmul.snippet import write_snippet
 from gpuexplain.experiments.matmul.spec import CPU, GPU_CALL, GPU_DEVICE, GPU_WITH_TRANSFER, MatmulParams
-from gpuexplain.model import Dtype
+from gpuexplain.model import Dtype, Flag, Point
 
 WITHIN = 0.25  # of our own median: two processes on a machine that others use
 
@@ -76,19 +76,39 @@ def run_script(script: str, folder: Path) -> float:
     return float(re.findall(r"^median_s=(.+)$", done.stdout, re.MULTILINE)[0])
 
 
+def measure_square(dtype: Dtype) -> Point:
+    """Return our own point for n = 256 on every thread."""
+    from matmul_measured import measure_points
+
+    points = measure_points({"dtype": dtype, "m": 256, "k": 256, "n": 256, "device": "cpu", "budget_s": 1.0})
+    return next(p for p in points if p.series == CPU and p.x == 256)
+
+
+def agrees(median_s: float, point: Point) -> bool:
+    """Return whether a median lies within a quarter of ours, or inside our interval."""
+    assert point.median_s is not None
+    inside = (
+        point.ci_low_s is not None and point.ci_high_s is not None and point.ci_low_s <= median_s <= point.ci_high_s
+    )
+    return inside or abs(median_s / point.median_s - 1) <= WITHIN
+
+
 @pytest.mark.torch
 @pytest.mark.parametrize("dtype", [Dtype.FP32, Dtype.BF16], ids=str)
 def test_the_script_lands_where_our_own_measurement_does(dtype: Dtype, tmp_path: Path) -> None:
-    """Within a quarter of our median, or inside its interval; tried once more where the machine was busy."""
-    from matmul_measured import measure_points
-
-    for _ in range(2):
-        points = measure_points({"dtype": dtype, "m": 256, "k": 256, "n": 256, "device": "cpu", "budget_s": 1.0})
-        point = next(p for p in points if p.series == CPU and p.x == 256)
-        assert point.median_s is not None
-        median_s = run_script(write_snippet(MatmulParams(dtype=dtype), point), tmp_path)
-        inside = point.ci_low_s is not None and point.ci_high_s is not None
-        inside = inside and point.ci_low_s <= median_s <= point.ci_high_s
-        if inside or abs(median_s / point.median_s - 1) <= WITHIN:
+    """Between two measurements of ours that agree with each other; a busy machine decides nothing."""
+    told = []
+    for _ in range(3):
+        before = measure_square(dtype)
+        assert before.median_s is not None
+        median_s = run_script(write_snippet(MatmulParams(dtype=dtype), before), tmp_path)
+        if agrees(median_s, before):
             return
-    pytest.fail(f"{dtype}, twice: the script says {median_s:.3e} s, we say {point.median_s:.3e} s")
+        after = measure_square(dtype)
+        assert after.median_s is not None
+        quiet = Flag.UNDER_LOAD not in before.flags and Flag.UNDER_LOAD not in after.flags
+        if quiet and agrees(after.median_s, before):
+            told.append(f"the script says {median_s:.3e} s, we say {before.median_s:.3e} and {after.median_s:.3e} s")
+    if len(told) > 1:
+        pytest.fail(f"{dtype}: {'; '.join(told)}")
+    pytest.skip("the machine was busy: our own measurement did not repeat")
