@@ -80,7 +80,7 @@ def measure_square(dtype: Dtype) -> Point:
     """Return our own point for n = 256 on every thread."""
     from matmul_measured import measure_points
 
-    points = measure_points({"dtype": dtype, "m": 256, "k": 256, "n": 256, "device": "cpu", "budget_s": 1.0})
+    points = measure_points({"dtype": dtype, "m": 256, "k": 256, "n": 256, "device": "cpu", "budget_s": 1.5})
     return next(p for p in points if p.series == CPU and p.x == 256)
 
 
@@ -97,18 +97,19 @@ def agrees(median_s: float, point: Point) -> bool:
 @pytest.mark.parametrize("dtype", [Dtype.FP32, Dtype.BF16], ids=str)
 def test_the_script_lands_where_our_own_measurement_does(dtype: Dtype, tmp_path: Path) -> None:
     """Between two measurements of ours that agree with each other; a busy machine decides nothing."""
-    told = []
+    told, undecided = [], "our own measurement did not repeat"
     for _ in range(3):
         before = measure_square(dtype)
-        assert before.median_s is not None
+        if before.median_s is None:
+            undecided = before.reason
+            continue
         median_s = run_script(write_snippet(MatmulParams(dtype=dtype), before), tmp_path)
         if agrees(median_s, before):
             return
         after = measure_square(dtype)
-        assert after.median_s is not None
         quiet = Flag.UNDER_LOAD not in before.flags and Flag.UNDER_LOAD not in after.flags
-        if quiet and agrees(after.median_s, before):
+        if quiet and after.median_s is not None and agrees(after.median_s, before):
             told.append(f"the script says {median_s:.3e} s, we say {before.median_s:.3e} and {after.median_s:.3e} s")
     if len(told) > 1:
         pytest.fail(f"{dtype}: {'; '.join(told)}")
-    pytest.skip("the machine was busy: our own measurement did not repeat")
+    pytest.skip(f"the machine was too busy to tell: {undecided}")
