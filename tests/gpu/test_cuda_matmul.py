@@ -60,6 +60,7 @@ def machine() -> Machine:
 def fresh_memory() -> Iterator[None]:
     """Leave the device as another test expects it."""
     yield
+    torch.set_flush_denormal(False)
     torch.cuda.set_per_process_memory_fraction(1.0, torch.device(DEVICE))
     torch.cuda.empty_cache()
 

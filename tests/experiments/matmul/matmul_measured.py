@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+import torch
+
 from gpuexplain.experiments.matmul.measure import measure
 from gpuexplain.measuring.session import Outcome, Progress
 from gpuexplain.model import Point
@@ -28,7 +30,10 @@ class KeepingSession:
 def measure_session(params: dict[str, object], *, stop: bool = False) -> tuple[KeepingSession, Outcome]:
     """Run one sweep and return its session and outcome."""
     session = KeepingSession(stop=stop)
-    return session, measure(params, session)
+    try:
+        return session, measure(params, session)
+    finally:
+        torch.set_flush_denormal(False)  # the measuring process keeps it; other tests want their subnormals
 
 
 def measure_points(params: dict[str, object]) -> list[Point]:
