@@ -11,7 +11,7 @@ run: $(VENV)/.runtime
 	@echo "GPU Explain: http://$(ADDRESS):$(PORT)"
 	$(BIN)/streamlit run app.py --server.address $(ADDRESS) --server.port $(PORT) --server.headless true
 
-# All tests (unit, pages, real browser), then lint, types and import rules; pytest's closing line comes last.
+# Lint, types and import rules, then all tests (unit, pages, real browser).
 test: $(VENV)/.dev chromium
 	@$(MAKE) --no-print-directory check
 	$(BIN)/python -m pytest

@@ -312,7 +312,7 @@ def runs(
 
     table = Table(box=None, padding=(0, 2, 0, 0))
     for heading in ("run", "experiment", "device", "state", "points", "when", "parameters"):
-        table.add_column(heading)
+        table.add_column(heading, no_wrap=heading == "run", overflow="fold")  # the id is there to be copied
     for s in summaries:
         chosen = " ".join(f"{name}={v}" for name, v in s.params.items() if v is not None)
         table.add_row(
