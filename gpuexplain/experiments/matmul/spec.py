@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 from gpuexplain.errors import InputError
 from gpuexplain.hardware.machine import Machine
 from gpuexplain.model import BYTES_PER_VALUE, Case, Clock, Dtype, Params
+from gpuexplain.settings import load_settings
 from gpuexplain.units import format_count, format_size
 
 EXPERIMENT_ID = "matmul"
@@ -156,7 +157,7 @@ def memory_limits(machine: Machine) -> dict[str, int]:
     limits = {CPU: int(machine.memory.usable_bytes * CPU_MEMORY_SHARE)}
     for gpu in machine.gpus:
         if gpu.torch_device and gpu.memory_free_bytes is not None:
-            limits[gpu.torch_device] = gpu.memory_free_bytes
+            limits[gpu.torch_device] = int(gpu.memory_free_bytes * load_settings().max_device_memory)
     return limits
 
 
