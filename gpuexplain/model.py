@@ -109,10 +109,14 @@ class Params(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    device: DeviceChoice = "auto"
-    preset: Preset = Preset.STANDARD
+    device: DeviceChoice = Field(default="auto", title="Device")
+    preset: Preset = Field(default=Preset.STANDARD, title="Time to spend")
     budget_s: float | None = Field(
-        default=None, ge=0.5, le=3600, description="seconds to spend, 0.5 to 3600; overrides the preset's"
+        default=None,
+        ge=0.5,
+        le=3600,
+        title="Seconds (instead of a preset)",
+        description="seconds to spend, 0.5 to 3600; overrides the preset's",
     )
 
     @property
@@ -127,7 +131,7 @@ class Case:
 
     ``x`` is the position on the experiment's main axis (matmul: the side n);
     ``shape`` is what the operation needs (matmul: m, k, n); ``memory_bytes`` is
-    what must fit on the device at once.
+    what must fit on the device at once; ``items`` is how many examples one call processes.
     """
 
     series: str
@@ -141,6 +145,12 @@ class Case:
     bytes_moved: float
     memory_bytes: int
     explicit: bool = False  # the visitor named this size: it may run with few samples
+    items: float = 0.0
+
+    @property
+    def work(self) -> float:
+        """What a call's time grows with: its operations, or its bytes where it computes nothing."""
+        return self.flops or self.bytes_moved
 
     @property
     def id(self) -> str:
@@ -170,6 +180,24 @@ class Conditions(BaseModel):
     pcie_generation: int | None = None
     pcie_width: int | None = None
     other_gpu_processes: int | None = None
+    gpu_utilisation: float | None = None  # share of the time in which a kernel ran
+    not_reported: dict[str, str] = Field(default_factory=dict)
+
+
+class Gauges(BaseModel):
+    """What else was read off once per case, outside the timed calls.
+
+    ``None`` means "not read"; ``not_reported`` says why where it was asked for, by field name.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    memory_allocated_bytes: int | None = None  # peak of live tensors on the device
+    memory_reserved_bytes: int | None = None  # peak that the allocator held for them
+    memory_context_bytes: int | None = None  # the CUDA context, which no allocator counts
+    memory_resident_bytes: int | None = None  # peak growth of the process in main memory
+    energy_j: float | None = None  # of one call
+    clipped_count: int | None = None  # values beyond the largest number of the format
     not_reported: dict[str, str] = Field(default_factory=dict)
 
 
@@ -180,7 +208,8 @@ class Point(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-    schema_version: ClassVar[int] = 1  # 1: first release
+    # 1: first release. 2: items, gauges and gpu_utilisation, all optional: a version 1 point is a version 2 point.
+    schema_version: ClassVar[int] = 2
 
     experiment: str
     series: str
@@ -211,11 +240,13 @@ class Point(BaseModel):
     warmup_s: tuple[float, ...] = ()  # the calls between the cold one and the first sample
     flops: float | None = None  # floating-point operations of one call
     bytes: float | None = None  # bytes counted for one call
+    items: float | None = None  # examples processed by one call
     rel_error: float | None = None  # ||out - ref|| / ||ref|| against float64
     nan_count: int | None = None
     inf_count: int | None = None
     cache_ratio: float | None = None  # bytes touched between two uses of an input / last-level cache
     conditions: Conditions | None = None
+    gauges: Gauges | None = None
 
     @property
     def case_id(self) -> str:
@@ -227,6 +258,16 @@ class Point(BaseModel):
     def rate_flops(self) -> float | None:
         """Floating-point operations per second, from the median."""
         return self.flops / self.median_s if self.flops and self.median_s else None
+
+    @property
+    def rate_bytes(self) -> float | None:
+        """Bytes per second, from the median."""
+        return self.bytes / self.median_s if self.bytes and self.median_s else None
+
+    @property
+    def rate_items(self) -> float | None:
+        """Examples per second, from the median."""
+        return self.items / self.median_s if self.items and self.median_s else None
 
     @property
     def is_hollow(self) -> bool:

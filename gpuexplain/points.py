@@ -38,6 +38,7 @@ COLUMNS: dict[str, str] = {
     "first_call_s": "Float64",
     "flops": "Float64",
     "bytes": "Float64",
+    "items": "Float64",
     "rate_flops": "Float64",
     "rel_error": "Float64",
     "nan_count": "Float64",

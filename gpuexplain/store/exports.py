@@ -48,6 +48,7 @@ _POINT_COLUMNS = (
     "first_call_s",
     "flops",
     "bytes",
+    "items",
     "rate_flops",
     "rel_error",
     "nan_count",
@@ -63,8 +64,18 @@ _CONDITION_COLUMNS = (
     "temperature_c",
     "throttle_reasons",
     "other_gpu_processes",
+    "gpu_utilisation",
 )
-CSV_COLUMNS = (*_POINT_COLUMNS, *_CONDITION_COLUMNS, *_RUN_COLUMNS)
+# What was read off once per case.
+_GAUGE_COLUMNS = (
+    "memory_allocated_bytes",
+    "memory_reserved_bytes",
+    "memory_context_bytes",
+    "memory_resident_bytes",
+    "energy_j",
+    "clipped_count",
+)
+CSV_COLUMNS = (*_POINT_COLUMNS, *_GAUGE_COLUMNS, *_CONDITION_COLUMNS, *_RUN_COLUMNS)
 
 
 def export_json(run: StoredRun) -> str:
@@ -99,9 +110,10 @@ def read_json(text: str, name: str = "this file") -> StoredRun:
         )
     found = (document.pop("schema_version", None), document.pop("point_schema_version", None))
     known = (StoredRun.schema_version, Point.schema_version)
-    if found != known:
+    # Every version so far only added optional fields, so this release reads the older ones as they are.
+    if not all(isinstance(have, int) and 1 <= have <= newest for have, newest in zip(found, known, strict=True)):
         raise InputError(
-            f"Cannot read {name}: its format is version {found}, this release reads {known}. "
+            f"Cannot read {name}: its format is version {found}, this release reads up to {known}. "
             "Use the release that wrote it, or a newer one."
         )
     try:
@@ -125,6 +137,7 @@ def export_csv(run: StoredRun) -> str:
 def _row(run: StoredRun, point: Point) -> dict[str, Any]:
     cells = {name: getattr(point, name) for name in _POINT_COLUMNS}
     cells |= {name: getattr(point.conditions, name, None) for name in _CONDITION_COLUMNS}
+    cells |= {name: getattr(point.gauges, name, None) for name in _GAUGE_COLUMNS}
     cells["shape"] = "x".join(str(side) for side in point.shape)
     cells["flags"] = " ".join(point.flags)
     cells["throttle_reasons"] = " ".join(cells["throttle_reasons"] or ())

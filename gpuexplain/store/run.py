@@ -48,7 +48,8 @@ class RunSummary(BaseModel):
 class StoredRun(RunSummary):
     """A run with its points, in the order in which their cases first arrived."""
 
-    schema_version: ClassVar[int] = 1  # of the JSON export. 1: first release
+    # Of the exports. 1: first release. 2: points of version 2, and their columns in the CSV.
+    schema_version: ClassVar[int] = 2
 
     points: tuple[Point, ...] = ()
 

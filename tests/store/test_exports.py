@@ -45,7 +45,7 @@ def test_json_loses_nothing(run: StoredRun) -> None:
     text = export_json(run)
     assert read_json(text) == run
     document = json.loads(text, parse_constant=pytest.fail)
-    assert (document["format"], document["schema_version"], document["id"]) == ("gpuexplain-run", 1, run.id)
+    assert (document["format"], document["schema_version"], document["id"]) == ("gpuexplain-run", 2, run.id)
     assert document["points"][0]["samples_s"] == [0.1, 0.2, 0.3]
     assert document["points"][1]["rel_error"] == "Infinity"
 
@@ -58,7 +58,7 @@ def test_csv_has_one_row_a_point(run: StoredRun) -> None:
     assert (rows[0]["shape"], rows[0]["median_s"], rows[0]["rel_error"]) == ("16x16x16", "0.2", "")
     assert (rows[1]["flags"], rows[1]["reason"]) == ("under_load few_samples", 'commas, "quotes"\nand lines')
     assert (rows[1]["power_w"], rows[1]["throttle_reasons"]) == ("70.5", "power heat")
-    assert (rows[0]["run_id"], rows[0]["schema_version"], rows[0]["run_state"]) == (run.id, "1", "done")
+    assert (rows[0]["run_id"], rows[0]["schema_version"], rows[0]["run_state"]) == (run.id, "2", "done")
 
 
 def test_csv_has_every_column_of_the_frame() -> None:
@@ -80,3 +80,13 @@ def test_what_is_no_export_is_refused(text: str, said: str) -> None:
     """The error names the file and what to do."""
     with pytest.raises(InputError, match=rf"Cannot read mine\.json: .*{said}"):
         read_json(text, "mine.json")
+
+
+def test_json_of_the_first_release_is_still_read(run: StoredRun) -> None:
+    """Version 2 only added optional fields, so a file of version 1 loses nothing."""
+    document = json.loads(export_json(run))
+    document |= {"schema_version": 1, "point_schema_version": 1}
+    for point in document["points"]:
+        del point["items"], point["gauges"]
+        (point["conditions"] or {}).pop("gpu_utilisation", None)
+    assert read_json(json.dumps(document)) == run
