@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from gpuexplain.errors import GpuExplainError
+from gpuexplain.model import Gauges
 
 
 class OutOfMemoryError(GpuExplainError):
@@ -36,6 +37,7 @@ class Check:
     inf_count: int
     failure: str = ""  # why the result is wrong; empty when it is right
     ran_as: str = ""  # another dtype whose error this is, or empty
+    gauges: Gauges | None = None  # what else was read off around this untimed call
 
 
 class Stopwatch(Protocol):

@@ -6,14 +6,15 @@ hits them alike. After the first visits every point exists; further rounds narro
 """
 
 import gc
+import math
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from gpuexplain.errors import UnsupportedError
 from gpuexplain.measuring.conditions import ConditionsMonitor, NoConditions
+from gpuexplain.measuring.ledger import Ledger
 from gpuexplain.measuring.sampling import (
     MOST_SHARE_OF_ONE_CASE,
     fits_explicit,
@@ -21,7 +22,7 @@ from gpuexplain.measuring.sampling import (
     predict_call_s,
     warmup_is_over,
 )
-from gpuexplain.measuring.session import Coverage, Outcome, Progress, Session
+from gpuexplain.measuring.session import Outcome, Session
 from gpuexplain.measuring.stopwatch import LaunchLimitError, OutOfMemoryError, Stopwatch
 from gpuexplain.measuring.track import Track
 from gpuexplain.model import Case, Point, Status
@@ -34,18 +35,6 @@ HAND_OVER_S = 0.5
 REFINE_AT_SHARE = 0.4
 
 Refine = Callable[[Sequence[Point], Sequence[Case]], Sequence[Case]]
-
-
-@dataclass(slots=True)
-class _Ledger:
-    """Where the seconds went."""
-
-    prepare_s: float = 0.0
-    verify_s: float = 0.0
-    warmup_s: float = 0.0
-    timed_s: float = 0.0
-    rounds: int = 0
-    predicted_call_s: float = 0.0
 
 
 class Sweep:
@@ -64,9 +53,32 @@ class Sweep:
         conditions: ConditionsMonitor | NoConditions | None = None,
         clock: Callable[[], float] = time.perf_counter,
         seed: int = 0,
+        say_x: Callable[[float], str] = str,
+        most_call_s: float = math.inf,
+        release: Callable[[Case], None] = lambda _: None,
     ) -> None:
+        """Prepare a sweep; ``run`` starts it.
+
+        Args:
+            experiment: Its id.
+            cases: What to measure.
+            prepare: Makes the stopwatch of a case; what it raises as ``stopwatch`` names it is an outcome.
+            session: Where points and progress go.
+            budget_s: Seconds to spend.
+            device_names: What each device is called.
+            refine: Returns further cases where the answer lies.
+            conditions: Watches what else goes on.
+            clock: Seconds.
+            seed: Of the order within a round.
+            say_x: Words a size, for the progress.
+            most_call_s: Cases predicted to take longer than this are left out.
+            release: Frees what a case that ran out of memory left behind.
+        """
         self._experiment = experiment
-        self._cases = sorted(cases, key=lambda case: case.flops)
+        self._cases = sorted(cases, key=lambda case: case.work)
+        self._say_x = say_x
+        self._most_call_s = most_call_s
+        self._release = release
         self._prepare = prepare
         self._session = session
         self._budget_s = budget_s
@@ -76,7 +88,7 @@ class Sweep:
         self._clock = clock
         self._random = random.Random(seed)
         self._tracks: list[Track] = []
-        self._ledger = _Ledger()
+        self._ledger = Ledger(budget_s)
         self._start_s = self._handed_over_s = clock()
 
     def run(self) -> Outcome:
@@ -96,7 +108,7 @@ class Sweep:
             if not visited:
                 break
         self._hand_over(everything=True)
-        return Outcome(cancelled=cancelled, coverage=self._coverage())
+        return Outcome(cancelled=cancelled, coverage=self._ledger.coverage(self._elapsed_s))
 
     # -- time ---------------------------------------------------------------------------------
 
@@ -112,19 +124,6 @@ class Sweep:
     def _refine_at_s(self) -> float:
         return REFINE_AT_SHARE * self._budget_s
 
-    def _coverage(self) -> Coverage:
-        ledger = self._ledger
-        return Coverage(
-            budget_s=self._budget_s,
-            wall_s=self._elapsed_s,
-            prepare_s=ledger.prepare_s,
-            verify_s=ledger.verify_s,
-            warmup_s=ledger.warmup_s,
-            timed_s=ledger.timed_s,
-            rounds=ledger.rounds,
-            predicted_call_s=ledger.predicted_call_s,
-        )
-
     # -- first visits ---------------------------------------------------------------------------
 
     def _first_visits(self, cases: Sequence[Case]) -> bool:
@@ -132,6 +131,8 @@ class Sweep:
         for case in cases:
             if self._session.cancelled():
                 return True
+            if self._is_beyond_memory(case):
+                continue
             predicted_s = self._predict(case)
             refusal = self._refuse(case, predicted_s)
             if refusal is None:
@@ -143,17 +144,41 @@ class Sweep:
             else:
                 self._ledger.predicted_call_s = max(self._ledger.predicted_call_s, predicted_s or 0.0)
                 self._guarded(track, self._first_visit)
-            self._tell_progress(f"warming up n = {case.x:g}")
+            if track.status is Status.OOM:
+                self._prove_recovery(track)
+            self._tell_progress(f"warming up {self._say_x(case.x)}")
             self._hand_over(just=track)
         return False
 
+    def _is_beyond_memory(self, case: Case) -> bool:
+        """Whether a smaller case of this series did not fit: then this one is not tried."""
+        return any(t.status is Status.OOM and t.case.series == case.series for t in self._tracks)
+
+    def _prove_recovery(self, failed: Track) -> None:
+        """Free what the case left behind and run the smallest good one of its device again; say how that went."""
+        self._release(failed.case)
+        good = [t for t in self._tracks if t.case.device == failed.case.device and t.is_ready]
+        if not good:
+            return
+        why = failed.reason.rstrip(".")
+        smallest = min(good, key=lambda t: t.case.memory_bytes)
+        self._guarded(smallest, self._sample)
+        size = self._say_x(smallest.case.x)
+        if smallest.is_ready:
+            failed.end(Status.OOM, f"{why}. Afterwards {size} ran again: only this size does not fit.")
+        else:
+            failed.end(Status.OOM, f"{why}. Afterwards {size} failed too.")
+
     def _predict(self, case: Case) -> float | None:
-        known = [(t.case.flops, t.call_s) for t in self._tracks if t.case.series == case.series and t.samples_s]
-        return predict_call_s(case.flops, known)
+        known = [(t.case.work, t.call_s) for t in self._tracks if t.case.series == case.series and t.samples_s]
+        return predict_call_s(case.work, known)
 
     def _refuse(self, case: Case, predicted_s: float | None) -> str | None:
         """Return "" to admit a case, a reason to show it as skipped, None to leave it out silently."""
         call_s = predicted_s or 0.0
+        if call_s > self._most_call_s:
+            too_long = f"One call would take about {format_time(call_s)}, over {format_time(self._most_call_s)}."
+            return too_long if case.explicit else None
         if case.explicit:
             if fits_explicit(call_s, self._remaining_s):
                 return ""
@@ -234,7 +259,7 @@ class Sweep:
         refine, self._refine = self._refine, None
         assert refine is not None
         points = [self._point(track) for track in self._tracks]
-        extra = sorted(refine(points, self._cases), key=lambda case: case.flops)
+        extra = sorted(refine(points, self._cases), key=lambda case: case.work)
         known = {track.case.id for track in self._tracks}
         cancelled = self._first_visits([case for case in extra if case.id not in known])
         return cancelled or self._check_results()
@@ -276,16 +301,7 @@ class Sweep:
         return (track for track in self._tracks if track.changed or everything)
 
     def _tell_progress(self, phase: str) -> None:
-        elapsed_s = self._elapsed_s
-        self._session.progress(
-            Progress(
-                share=min(1.0, elapsed_s / self._budget_s),
-                phase=phase,
-                round=self._ledger.rounds,
-                elapsed_s=elapsed_s,
-                remaining_s=max(0.0, self._budget_s - elapsed_s),
-            )
-        )
+        self._session.progress(self._ledger.progress(phase, self._elapsed_s))
 
 
 @contextmanager

@@ -43,6 +43,11 @@ class Track:
         """Whether more samples would help."""
         return self.status is Status.OK and not self.converged and self.stopwatch is not None
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether it has run and can run again."""
+        return self.status is Status.OK and self.stopwatch is not None and bool(self.samples_s)
+
     def plan(self) -> BlockPlan:
         """Return the next block."""
         assert self.stopwatch is not None
@@ -123,9 +128,11 @@ class Track:
             warmup_s=tuple(self.warmup_s),
             flops=case.flops,
             bytes=case.bytes_moved,
+            items=case.items or None,
             rel_error=check.rel_error if check else None,
             nan_count=check.nan_count if check else None,
             inf_count=check.inf_count if check else None,
             cache_ratio=self.stopwatch.cache_ratio if self.stopwatch else None,
             conditions=conditions,
+            gauges=check.gauges if check else None,
         )

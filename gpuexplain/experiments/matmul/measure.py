@@ -30,6 +30,7 @@ from gpuexplain.measuring.stopwatch import Check, Stopwatch
 from gpuexplain.measuring.sweep import Sweep
 from gpuexplain.model import Case, Clock, Dtype, Point
 from gpuexplain.settings import load_settings
+from gpuexplain.wording.phrases import say_n
 
 TORCH_DTYPES: dict[Dtype, torch.dtype] = {
     Dtype.FP64: torch.float64,
@@ -61,6 +62,7 @@ def measure(params_json: dict[str, Any], session: Session) -> Outcome:
             bench.prepare,
             session,
             budget_s=params.sweep_budget_s,
+            say_x=say_n,
             device_names={device: machine.device_name(device) for device in devices},
             refine=partial(refine_crossover, params=params, machine=machine) if params.is_square else None,
             conditions=ConditionsMonitor(
