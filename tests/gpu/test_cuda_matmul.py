@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 if not torch.cuda.is_available():
     pytest.skip("torch sees no CUDA device", allow_module_level=True)
 
-from gpuexplain.experiments.matmul.measure import Bench, exact_fp32, measure  # noqa: E402
+from gpuexplain.experiments.matmul.measure import Bench, measure  # noqa: E402
 from gpuexplain.experiments.matmul.spec import (  # noqa: E402
     GPU_CALL,
     GPU_DEVICE,
@@ -26,6 +26,7 @@ from gpuexplain.measuring.cuda import limit_device_memory  # noqa: E402
 from gpuexplain.measuring.probe import probe_torch  # noqa: E402
 from gpuexplain.measuring.session import Outcome, Progress  # noqa: E402
 from gpuexplain.measuring.stopwatch import OutOfMemoryError  # noqa: E402
+from gpuexplain.measuring.torch_setup import exact_fp32  # noqa: E402
 from gpuexplain.model import Case, Clock, Dtype, Point, Status  # noqa: E402
 
 DEVICE = "cuda:0"

@@ -6,7 +6,6 @@ from typing import Any
 
 import torch
 
-from gpuexplain.errors import UnsupportedError
 from gpuexplain.experiments.matmul.conclude import find_matmul_findings
 from gpuexplain.experiments.matmul.spec import (
     EXPERIMENT_ID,
@@ -22,25 +21,15 @@ from gpuexplain.hardware.inspect import inspect_machine
 from gpuexplain.hardware.machine import Machine
 from gpuexplain.measuring.clocks import DeviceClock, HostClock, SynchronisedClock, TransferClock
 from gpuexplain.measuring.conditions import ConditionsMonitor
-from gpuexplain.measuring.correctness import ALL_ROWS_UP_TO, CHECKED_ROWS, judge_error
-from gpuexplain.measuring.cuda import TorchCuda, explained_errors, limit_device_memory
+from gpuexplain.measuring.cuda import TorchCuda, explained_errors
 from gpuexplain.measuring.probe import probe_torch
+from gpuexplain.measuring.products import judge_product, make_inputs, reference_rows
 from gpuexplain.measuring.session import Outcome, Session
 from gpuexplain.measuring.stopwatch import Check, Stopwatch
 from gpuexplain.measuring.sweep import Sweep
+from gpuexplain.measuring.torch_setup import exact_fp32, use_devices, use_threads
 from gpuexplain.model import Case, Clock, Dtype, Point
-from gpuexplain.settings import load_settings
 from gpuexplain.wording.phrases import say_n
-
-TORCH_DTYPES: dict[Dtype, torch.dtype] = {
-    Dtype.FP64: torch.float64,
-    Dtype.FP32: torch.float32,
-    Dtype.BF16: torch.bfloat16,
-    Dtype.FP16: torch.float16,
-}
-INPUT_SEED = 0
-# Columns of the second operand that are widened to float64 at a time.
-CHECK_COLUMNS = 2048
 
 
 def measure(params_json: dict[str, Any], session: Session) -> Outcome:
@@ -52,10 +41,7 @@ def measure(params_json: dict[str, Any], session: Session) -> Outcome:
     devices = sorted({case.device for case in cases})
     bench = Bench(machine, threads)
     with exact_fp32():
-        for device in devices:
-            if device != "cpu":
-                torch.cuda.set_device(device)  # events and the blocking kernel go to the current device
-                limit_device_memory(device, load_settings().max_device_memory)
+        use_devices(devices)
         return Sweep(
             EXPERIMENT_ID,
             cases,
@@ -69,25 +55,6 @@ def measure(params_json: dict[str, Any], session: Session) -> Outcome:
                 {device: gpu.uuid for device in devices if (gpu := machine.gpu(device)) is not None}
             ),
         ).run()
-
-
-class exact_fp32:
-    """fp32 products really run in fp32 inside; the process's own setting comes back afterwards.
-
-    One family of switches only: mixing torch's legacy TF32 flags with these raises.
-    """
-
-    def __enter__(self) -> None:
-        self._before = (
-            torch.backends.cuda.matmul.fp32_precision,
-            torch.backends.mkldnn.matmul.fp32_precision,  # type: ignore[attr-defined]
-        )
-        torch.backends.cuda.matmul.fp32_precision = "ieee"
-        torch.backends.mkldnn.matmul.fp32_precision = "ieee"  # type: ignore[attr-defined]
-
-    def __exit__(self, *_: object) -> None:
-        torch.backends.cuda.matmul.fp32_precision = self._before[0]
-        torch.backends.mkldnn.matmul.fp32_precision = self._before[1]  # type: ignore[attr-defined]
 
 
 class Bench:
@@ -152,52 +119,6 @@ class Bench:
         rows, reference = self._references[case.shape]
         got = operation()[rows.to(case.device if case.clock is not Clock.TRANSFER_INCLUSIVE else "cpu")]
         return judge_product(case.dtype, got.cpu().double(), reference)
-
-
-def use_threads(threads: int) -> None:
-    """Let torch use this many CPU threads.
-
-    Raises:
-        UnsupportedError: If torch then uses another number.
-    """
-    if torch.get_num_threads() != threads:
-        torch.set_num_threads(threads)
-        if torch.get_num_threads() != threads:
-            raise UnsupportedError(f"torch uses {torch.get_num_threads()} threads where {threads} were asked.")
-
-
-def make_originals(shape: Sequence[int], dtype: Dtype) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return seeded uniform [-1, 1) operands, m x k and k x n: fp64 for fp64, else fp32."""
-    m, k, n = shape
-    generator = torch.Generator().manual_seed(INPUT_SEED)
-    wide = torch.float64 if dtype is Dtype.FP64 else torch.float32
-    left = torch.rand(m, k, generator=generator, dtype=wide).mul_(2).sub_(1)
-    right = torch.rand(k, n, generator=generator, dtype=wide).mul_(2).sub_(1)
-    return left, right
-
-
-def make_inputs(shape: Sequence[int], dtype: Dtype) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the operands rounded to ``dtype``."""
-    left, right = make_originals(shape, dtype)
-    return left.to(TORCH_DTYPES[dtype]), right.to(TORCH_DTYPES[dtype])
-
-
-def reference_rows(shape: Sequence[int], dtype: Dtype) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return (row indices, those rows of the float64 product of the unrounded operands)."""
-    left, right = make_originals(shape, dtype)
-    m = shape[0]
-    n_rows = m if m <= ALL_ROWS_UP_TO else CHECKED_ROWS
-    rows = torch.randperm(m, generator=torch.Generator().manual_seed(INPUT_SEED))[:n_rows]
-    chosen = left[rows].double()
-    columns = [chosen @ right[:, at : at + CHECK_COLUMNS].double() for at in range(0, shape[2], CHECK_COLUMNS)]
-    return rows, torch.cat(columns, dim=1)
-
-
-def judge_product(dtype: Dtype, got: torch.Tensor, reference: torch.Tensor) -> Check:
-    """Return what the difference from float64 says."""
-    nan_count, inf_count = int(got.isnan().sum()), int(got.isinf().sum())
-    rel_error = float((got - reference).norm() / reference.norm()) if not nan_count + inf_count else 0.0
-    return judge_error(dtype, rel_error, nan_count, inf_count)
 
 
 def refine_crossover(

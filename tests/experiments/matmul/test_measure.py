@@ -9,10 +9,11 @@ torch = pytest.importorskip("torch")
 from matmul_measured import measure_session  # noqa: E402
 
 from gpuexplain.errors import UnsupportedError  # noqa: E402
-from gpuexplain.experiments.matmul.measure import exact_fp32, judge_product, make_originals, reference_rows  # noqa: E402
 from gpuexplain.experiments.matmul.spec import CPU, CPU_ONE_THREAD  # noqa: E402
 from gpuexplain.hardware.cpu import inspect_cpu  # noqa: E402
 from gpuexplain.measuring.correctness import CHECKED_ROWS  # noqa: E402
+from gpuexplain.measuring.products import judge_product, make_originals, reference_rows  # noqa: E402
+from gpuexplain.measuring.torch_setup import exact_fp32  # noqa: E402
 from gpuexplain.model import Dtype, Flag, Status  # noqa: E402
 
 # Bounds of a right product: rounding the operands decides at 16 bits, the sums decide above.
