@@ -6,10 +6,10 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from gpuexplain.charts.canvas import Canvas, Part
 from gpuexplain.charts.figure import empty_figure, guide_line, note, shaded_range, vertical_line
 from gpuexplain.charts.marks import read_rate, read_time, split_lines
 from gpuexplain.charts.theme import ENTITY_STYLES, Entity, Theme
-from gpuexplain.experiments.matmul.canvas import Canvas, Part
 from gpuexplain.experiments.matmul.claims import (
     best_rate_flops,
     claim_main,
@@ -21,6 +21,7 @@ from gpuexplain.experiments.matmul.claims import (
 from gpuexplain.experiments.matmul.conclude import MatmulFindings, PairFinding, SeriesFinding
 from gpuexplain.experiments.matmul.series import LOOKS
 from gpuexplain.experiments.matmul.spec import CPU, GPU_CALL
+from gpuexplain.experiments.titles import entity_words
 from gpuexplain.findings import Crossover, CrossoverVerdict, LaunchFloor
 from gpuexplain.model import Point, Status
 from gpuexplain.units import NBSP, format_count, format_percent, format_rate_flops, format_time
@@ -51,7 +52,7 @@ def draw_main(points: Sequence[Point], findings: MatmulFindings, theme: Theme) -
     for more_shapes, more_notes in (_launch_floor(canvas, findings), _cubic_guide(canvas)):
         shapes += more_shapes
         notes += more_notes
-    layout = canvas.layout(claim_main(findings), "time for one product", format_time, _x_title(points))
+    layout = canvas.layout(entity_words(claim_main(findings)), "time for one product", format_time, _x_title(points))
     layout["margin"]["t"] += _room_for_rows(notes)
     layout |= {"shapes": shapes, "annotations": [*canvas.name_notes(), *notes]}
     return go.Figure(canvas.traces(), layout)
@@ -68,7 +69,7 @@ def draw_second(points: Sequence[Point], findings: MatmulFindings, theme: Theme)
     canvas = Canvas(lines, read_rate, theme, extra_y=room)
     shapes, notes = _levels(canvas, best, peak_flops)
     write = _write_narrow_rate if peak_flops else format_rate_flops
-    layout = canvas.layout(claim_second(findings), "speed", write, _x_title(points))
+    layout = canvas.layout(entity_words(claim_second(findings)), "speed", write, _x_title(points))
     layout["margin"]["t"] += _room_for_rows(notes)
     traces = canvas.traces()
     if peak_flops:

@@ -4,7 +4,7 @@ from gpuexplain.experiments.matmul.conclude import MatmulFindings, PairFinding, 
 from gpuexplain.experiments.matmul.series import LOOKS
 from gpuexplain.experiments.matmul.spec import CPU, CPU_ONE_THREAD, GPU_CALL, GPU_DEVICE, GPU_WITH_TRANSFER
 from gpuexplain.findings import Crossover, CrossoverVerdict, Plausibility
-from gpuexplain.units import format_rate_flops
+from gpuexplain.units import format_percent, format_rate_flops
 from gpuexplain.wording.markup import capitalise, mark
 from gpuexplain.wording.phrases import say_between, say_n, say_number
 
@@ -140,3 +140,9 @@ def speedup_of(crossover: Crossover) -> tuple[float, float] | None:
     if crossover.speedup is None or crossover.speedup_n is None:
         return None
     return crossover.speedup, crossover.speedup_n
+
+
+def say_share(fraction_of_peak: float) -> str:
+    """Return a share of the peak: ``87 %``, ``104 %``."""
+    # Two digits would round 104 % to 100 %.
+    return format_percent(fraction_of_peak, 3 if fraction_of_peak >= 1 else 2)

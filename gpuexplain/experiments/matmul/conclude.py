@@ -10,6 +10,7 @@ from gpuexplain.analysis.crossover import find_crossover
 from gpuexplain.analysis.launch import find_cold_call, find_launch_floor
 from gpuexplain.analysis.matmul_peak import find_matmul_peak
 from gpuexplain.analysis.noise import find_noise_floor
+from gpuexplain.analysis.trust import most_trustworthy
 from gpuexplain.experiments.matmul.spec import (
     CPU,
     CPU_ONE_THREAD,
@@ -37,10 +38,6 @@ PAIRS: tuple[tuple[str, str], ...] = (
     (CPU_ONE_THREAD, GPU_CALL),
     (CPU_ONE_THREAD, CPU),
 )
-
-
-# What happened to the machine meanwhile, as opposed to what the time itself gives away.
-DISTURBED = frozenset({Flag.UNDER_LOAD, Flag.THROTTLED, Flag.DRIFTING})
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +126,7 @@ def find_matmul_findings(points: Sequence[Point]) -> MatmulFindings:
 
 def _find_series(own: list[Point]) -> SeriesFinding:
     first = own[0]
-    good, is_provisional = _most_trustworthy(own)
+    good, is_provisional = most_trustworthy(own)
     peak = find_matmul_peak(
         _rates(good),
         gpu_name=first.device_name if first.device != CPU else None,
@@ -155,24 +152,6 @@ def _find_series(own: list[Point]) -> SeriesFinding:
     )
 
 
-def _most_trustworthy(own: Sequence[Point]) -> tuple[list[Point], bool]:
-    """Return the points to conclude from, and whether they are only provisional.
-
-    A flagged point never stands beside a clean one. Where the machine was busy throughout (a browser
-    on the same cores is enough), disturbed points are all there is: better an answer that says so
-    than none. Points flagged for what they say (suspect, above the peak) stay out.
-    """
-    good = usable(own)
-    if good:
-        return good, False
-    disturbed = [
-        p.model_copy(update={"flags": tuple(f for f in p.flags if f not in DISTURBED)})
-        for p in own
-        if DISTURBED.intersection(p.flags)
-    ]
-    return usable(disturbed), bool(usable(disturbed))
-
-
 def _find_pairs(found: dict[str, tuple[SeriesFinding, list[Point]]]) -> list[PairFinding]:
     pairs = []
     for baseline, challenger in PAIRS:
@@ -190,7 +169,7 @@ def _find_pairs(found: dict[str, tuple[SeriesFinding, list[Point]]]) -> list[Pai
 def _trusted(series: tuple[SeriesFinding, list[Point]]) -> list[Point]:
     """Return the points of a series to compare, without those that its own rule calls suspect."""
     finding, points = series
-    return [p for p in _most_trustworthy(points)[0] if p.x not in finding.peak.suspect_n]
+    return [p for p in most_trustworthy(points)[0] if p.x not in finding.peak.suspect_n]
 
 
 def pair_frame(

@@ -1,6 +1,7 @@
 """What the matmul page says, from findings only: the answer, and why it is so."""
 
 from gpuexplain.experiments.contract import Explanation
+from gpuexplain.experiments.matmul.caveats import list_caveats
 from gpuexplain.experiments.matmul.claims import (
     best_rate_flops,
     claim_pair,
@@ -10,37 +11,31 @@ from gpuexplain.experiments.matmul.claims import (
     headline_pair,
     headline_series,
     name_part,
-    name_series,
     name_sides,
-    say_threads,
+    say_share,
     speedup_of,
 )
 from gpuexplain.experiments.matmul.conclude import MatmulFindings, PairFinding, SeriesFinding
 from gpuexplain.experiments.matmul.spec import CPU, CPU_ONE_THREAD, GPU_CALL
 from gpuexplain.findings import (
-    ColdCall,
     Crossover,
     CrossoverVerdict,
     LaunchFloor,
     MatmulPeak,
-    NoiseFloor,
     NotFound,
     Plausibility,
 )
-from gpuexplain.model import Dtype, Flag, Source
+from gpuexplain.model import Dtype, Source
 from gpuexplain.units import format_factor, format_percent, format_rate_flops, format_time
+from gpuexplain.wording.caveats import say_here
 from gpuexplain.wording.markup import capitalise, mark, term
 from gpuexplain.wording.phrases import (
-    count_of,
     say_about_n,
     say_between,
     say_interval,
     say_n,
-    say_sizes,
 )
 
-# A cold call this many times its warm ones is worth a sentence.
-NOTABLE_COLD_FACTOR = 3.0
 # Under this a difference in rate is not worth a hint about the size.
 NOTABLE_DECLINE_PCT = 10.0
 
@@ -60,7 +55,7 @@ def tell(findings: MatmulFindings) -> Explanation:
         see=_see(findings),
         why=_why(findings),
         so_what=_so_what(findings),
-        caveats=tuple(_caveats(findings)),
+        caveats=list_caveats(findings),
     )
 
 
@@ -89,11 +84,7 @@ def tell_answer(findings: MatmulFindings) -> str:
 
 
 def _here(findings: MatmulFindings) -> str:
-    # Every point of a measured series was taken beside other work.
-    if any(series.is_provisional for series in findings.series if series.is_measured):
-        return "On this machine, busy with other work meanwhile,"
-    # The usual case: measured here.
-    return "On this machine"
+    return say_here(any(series.is_provisional for series in findings.series if series.is_measured))
 
 
 def _answer_elsewhere(findings: MatmulFindings) -> str:
@@ -204,7 +195,7 @@ def _tell_best(series: SeriesFinding) -> str:
 
 def tell_peak(peak: MatmulPeak) -> str:
     """Return how the best rate compares with the reference, with a space in front; "" on a CPU."""
-    share = _say_share(peak.fraction_of_peak or 0)
+    share = say_share(peak.fraction_of_peak or 0)
     match peak.plausibility:
         # A known part within its data sheet.
         case Plausibility.OK:
@@ -218,11 +209,6 @@ def tell_peak(peak: MatmulPeak) -> str:
         # A CPU (no reference), or a withheld rate (a caveat says so).
         case _:
             return ""
-
-
-def _say_share(fraction_of_peak: float) -> str:
-    # Two digits would round 104 % to 100 %.
-    return format_percent(fraction_of_peak, 3 if fraction_of_peak >= 1 else 2)
 
 
 def tell_speedup(pair: PairFinding) -> str:
@@ -355,113 +341,3 @@ def _so_what_gpu(crossover: Crossover) -> str:
         # No verdict.
         case _:
             return "Run Thorough, or larger sizes, before deciding: these points do not decide it."
-
-
-# -- caveats ------------------------------------------------------------------------------------
-
-
-def _caveats(findings: MatmulFindings) -> list[str]:
-    found = []
-    for series in findings.series:
-        found += [text for text in (tell_withheld(series), tell_suspects(series), tell_ran_as(series)) if text]
-        found += [text for text in (tell_failed(series), tell_cold_call(series)) if text]
-        found += [text for flag, count in series.flagged if (text := tell_flag(series, flag, count))]
-    noise = tell_noise(findings.noise)
-    return [*dict.fromkeys(found), *([noise] if noise else [])]
-
-
-def tell_withheld(series: SeriesFinding) -> str:
-    """Return why a rate is not shown; "" when it is."""
-    # More than 115 % of the reference peak.
-    if series.peak.plausibility is Plausibility.IMPLAUSIBLE:
-        return (
-            f"The best rate of {name_series(series)} is withheld: it is "
-            f"{_say_share(series.peak.fraction_of_peak or 0)} of the part's peak. Check timing, dtype or peak."
-        )
-    return ""
-
-
-def tell_suspects(series: SeriesFinding) -> str:
-    """Return which sizes are left out because a larger one was faster."""
-    # At least one size took longer than 1.5 times a larger one.
-    if series.peak.suspect_n:
-        return (
-            f"Drawn hollow and left out, {name_series(series)} at {say_sizes(series.peak.suspect_n)}: "
-            "the times do not fit those of the other sizes."
-        )
-    return ""
-
-
-def tell_ran_as(series: SeriesFinding) -> str:
-    """Return that another precision ran than the one asked for."""
-    # An fp32 series too fast for fp32 that fits a higher TF32 peak.
-    if series.peak.ran_as:
-        return f"{capitalise(name_series(series))} ran as {series.peak.ran_as}, by its speed: not {series.dtype}."
-    return ""
-
-
-def tell_failed(series: SeriesFinding) -> str:
-    """Return which sizes have no time, and the first reason."""
-    # Skipped, out of memory, unsupported or wrong.
-    if not series.failed:
-        return ""
-    sizes = say_sizes([x for x, _, _ in series.failed])
-    _, status, reason = series.failed[0]
-    return f"{capitalise(_who(series))} has no time at {sizes} ({str(status).replace('_', ' ')}): {reason}"
-
-
-def tell_cold_call(series: SeriesFinding) -> str:
-    """Return what the first call cost, where that is worth a sentence."""
-    cold = series.cold_call
-    # The main series of a device: the others find a device that is warm already.
-    if isinstance(cold, ColdCall) and series.series in (CPU, GPU_CALL) and cold.factor >= NOTABLE_COLD_FACTOR:
-        return (
-            f"At {say_n(cold.x)} the first call ({term('cold call')}) took {format_time(cold.first_call_s)} on "
-            f"{name_series(series)}, {format_factor(cold.factor)} the median; it is in no median."
-        )
-    return ""
-
-
-def tell_flag(series: SeriesFinding, flag: Flag, count: int) -> str:
-    """Return what a flag on ``count`` points of a series means for the reader."""
-    which = f"{count_of(count, 'point')} of {_who(series)}"
-    rest, be = ("rests", "is") if count == 1 else ("rest", "are")
-    match flag:
-        # Others used the machine meanwhile.
-        case Flag.UNDER_LOAD:
-            return f"{capitalise(which)} had to share the machine with other work. Run again when it is quiet."
-        # The device was slowed down.
-        case Flag.THROTTLED:
-            return f"{capitalise(which)} ran slowed down (heat, power or a CPU quota)."
-        # First and last samples differ.
-        case Flag.DRIFTING:
-            return f"{capitalise(which)} got faster or slower during the run."
-        # Too few samples for an interval.
-        case Flag.FEW_SAMPLES:
-            return f"{capitalise(which)} {rest} on under six samples, so without an interval."
-        # The interval is wider than the target.
-        case Flag.NOT_CONVERGED:
-            return f"{capitalise(which)} {be} less certain than ±2 %: more time narrows the band."
-        # Another precision ran, by the error.
-        case Flag.FALLBACK:
-            return f"{capitalise(which)} ran in another precision, by the error of the result."
-        # Told elsewhere, or not for a reader of this page.
-        case _:
-            return ""
-
-
-def tell_noise(noise: NoiseFloor | NotFound) -> str:
-    """Return the smallest difference that this run can tell from chance."""
-    # At least two points have intervals.
-    if isinstance(noise, NoiseFloor):
-        return (
-            f"This run can tell apart differences of {format_percent(noise.median_difference)} at a typical point "
-            f"({term('noise floor')}); nothing closer is ranked."
-        )
-    return ""
-
-
-def _who(series: SeriesFinding) -> str:
-    if series.series in (CPU, CPU_ONE_THREAD):
-        return f"{name_series(series)} on {say_threads(series.threads)}" if series.threads else name_series(series)
-    return name_series(series)

@@ -14,24 +14,25 @@ from matmul_made import (
     published_points,
 )
 
+from gpuexplain.experiments.matmul.caveats import (
+    tell_cold_call,
+    tell_ran_as,
+    tell_series_failed,
+    tell_suspects,
+    tell_withheld,
+    who,
+)
 from gpuexplain.experiments.matmul.claims import claim_main, claim_pair, claim_second
 from gpuexplain.experiments.matmul.conclude import MatmulFindings, PairFinding, find_matmul_findings
 from gpuexplain.experiments.matmul.spec import CPU, CPU_ONE_THREAD, GPU_CALL, GPU_DEVICE, GPU_WITH_TRANSFER
 from gpuexplain.experiments.matmul.words import (
     tell,
-    tell_cold_call,
     tell_comparison,
     tell_crossover,
-    tell_failed,
-    tell_flag,
     tell_launch_floor,
-    tell_noise,
     tell_peak,
-    tell_ran_as,
     tell_speedup,
-    tell_suspects,
     tell_with_transfer,
-    tell_withheld,
 )
 from gpuexplain.findings import (
     ColdCall,
@@ -44,6 +45,7 @@ from gpuexplain.findings import (
 )
 from gpuexplain.model import Dtype, Flag, Source, Status
 from gpuexplain.units import NBSP
+from gpuexplain.wording.caveats import tell_flag, tell_noise
 from gpuexplain.wording.glossary import GLOSSARY
 from gpuexplain.wording.markup import parse, plain
 
@@ -602,7 +604,7 @@ def test_another_precision_is_told() -> None:
 )
 def test_a_size_without_a_time_says_why(series: str, failed: object, told: str) -> None:
     """The first reason stands for all."""
-    assert bare(tell_failed(make_series(series, failed=failed))) == told
+    assert bare(tell_series_failed(make_series(series, failed=failed))) == told
 
 
 @pytest.mark.parametrize(
@@ -660,7 +662,7 @@ FLAG_WORDS = {
 @pytest.mark.parametrize("flag", Flag, ids=str)
 def test_each_flag_is_told_in_the_singular_and_the_plural(flag: Flag) -> None:
     """What a reader should know, and what to do where something can be done."""
-    assert (bare(tell_flag(CPU_SERIES, flag, 1)), bare(tell_flag(CPU_SERIES, flag, 3))) == FLAG_WORDS[flag]
+    assert (bare(tell_flag(who(CPU_SERIES), flag, 1)), bare(tell_flag(who(CPU_SERIES), flag, 3))) == FLAG_WORDS[flag]
 
 
 def test_the_noise_floor_is_told() -> None:

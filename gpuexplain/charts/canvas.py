@@ -1,4 +1,4 @@
-"""The parts that both matmul charts are put together from: lines, names, ranges, notes."""
+"""The parts that a chart of lines over sizes is put together from: lines, names, ranges, notes."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -11,9 +11,8 @@ from gpuexplain.charts.axes import Range, log_range, power_of_two_ticks, size_ax
 from gpuexplain.charts.figure import Words, base_layout, level_line, note
 from gpuexplain.charts.labels import EndLabel, label_annotations, margin_for
 from gpuexplain.charts.marks import Line, Read, cross_trace, line_traces
-from gpuexplain.charts.theme import PALETTES, Entity, Theme
+from gpuexplain.charts.theme import PALETTES, Theme
 from gpuexplain.model import Status
-from gpuexplain.wording.markup import parse
 
 Part = dict[str, Any]  # a shape or an annotation, as Plotly takes it
 LEFT_MARGIN_PX = 64
@@ -22,11 +21,6 @@ CROSS_ROW = 0.07
 NAME_SHARE = 0.07  # a name's height, as a share of the smallest chart's
 SPARSE_TICKS = 4
 NAME_CHARACTERS = 14  # of a published part beside its line: more would eat a narrow chart
-
-
-def entity_words(text: str) -> Words:
-    """Return a marked sentence in pieces, each with the entity whose colour it has."""
-    return [(span.text, Entity(span.entity) if span.entity else None) for span in parse(text)]
 
 
 class Canvas:
@@ -89,9 +83,9 @@ class Canvas:
         words = note(text, color, self.theme, **place, yanchor="top" if below else "bottom")
         return level_line(y, color, dash), words
 
-    def layout(self, claim: str, y_title: str, write: Callable[[float], str], x_title: str) -> dict[str, Any]:
-        """Return the layout with both axes; the claim is the title."""
-        layout = base_layout(entity_words(claim), self.theme, left=LEFT_MARGIN_PX, right=margin_for(self.names()))
+    def layout(self, title: Words, y_title: str, write: Callable[[float], str], x_title: str) -> dict[str, Any]:
+        """Return the layout with both axes; the title is what the chart shows."""
+        layout = base_layout(title, self.theme, left=LEFT_MARGIN_PX, right=margin_for(self.names()))
         layout["xaxis"] = size_axis(x_title, self.x_range, self.theme)
         layout["yaxis"] = value_axis(y_title, self.y_range, write, self.theme)
         return layout
