@@ -22,6 +22,8 @@ class Board:
         self._tickets: dict[str, Ticket] = {}  # of active jobs
         self._queue: deque[str] = deque()
         self._cancelling: set[str] = set()
+        self._holders: set[str] = set()  # visitors who hold a place (see hold)
+        self._in_held: set[str] = set()  # active jobs that stand in a held place
         self._closed = ""  # why no job is taken any more
 
     def get(self, run_id: str) -> Job | None:
@@ -53,8 +55,31 @@ class Board:
                 raise EngineError(f"Run {run_id} is not going on. Show its result, or start a new run.")
             return self._add_visitor(run_id, visitor)
 
-    def queue(self, ticket: Ticket, visitor: str) -> Job:
+    def hold(self, visitor: str) -> None:
+        """Keep one of a visitor's places for jobs that follow one another, until it is freed.
+
+        Between two of them nobody can take it, and all of them count as one.
+
+        Raises:
+            QueueFullError: If the queue, or the visitor's share of it, is full.
+            EngineError: If the engine has stopped.
+        """
+        with self._changed:
+            self._check_room(visitor)
+            self._holders.add(visitor)
+
+    def free(self, visitor: str) -> None:
+        """Give a held place back."""
+        with self._changed:
+            self._holders.discard(visitor)
+
+    def queue(self, ticket: Ticket, visitor: str, *, in_held_place: bool = False) -> Job:
         """Put a job at the end of the queue; one of its key that is active is joined instead.
+
+        Args:
+            ticket: The job.
+            visitor: Who asks.
+            in_held_place: Use the place that ``hold`` kept: there is always room for it.
 
         Raises:
             QueueFullError: If the queue, or the visitor's share of it, is full.
@@ -63,7 +88,11 @@ class Board:
         with self._changed:
             if (joined := self.join(ticket.key, visitor)) is not None:
                 return joined
-            self._check_room(visitor)
+            if in_held_place:
+                self._check_open()
+                self._in_held.add(ticket.run_id)
+            else:
+                self._check_room(visitor)
             job = Job(
                 run_id=ticket.run_id,
                 key=ticket.key,
@@ -107,6 +136,7 @@ class Board:
             if not job.state.is_active and run_id in self._tickets:
                 del self._tickets[run_id]
                 self._cancelling.discard(run_id)
+                self._in_held.discard(run_id)
                 self._number_queue()
                 self._forget_old()
             return job
@@ -173,10 +203,14 @@ class Board:
             return job
         return self._change(run_id, visitors=(*job.visitors, visitor))
 
-    def _check_room(self, visitor: str) -> None:
+    def _check_open(self) -> None:
         if self._closed:
             raise EngineError(self._closed)
-        own = sum(visitor in self._jobs[run_id].visitors for run_id in self._tickets)
+
+    def _check_room(self, visitor: str) -> None:
+        self._check_open()
+        others = (self._jobs[run_id] for run_id in self._tickets if run_id not in self._in_held)
+        own = sum(visitor in job.visitors for job in others) + (visitor in self._holders)
         if own >= JOBS_PER_VISITOR:
             raise QueueFullError(f"You already have {own} runs waiting or running. Wait until one ends, or cancel it.")
         if len(self._queue) >= self._max_queue:

@@ -115,6 +115,8 @@ class Runner:
         machine: Machine,
         visitor: str = "",
         fresh: bool = False,
+        *,
+        in_held_place: bool = False,
     ) -> Job:
         """Ask for a run and return at once.
 
@@ -127,6 +129,7 @@ class Runner:
             machine: As inspected, with the worker's probe: it decides what ``auto`` means.
             visitor: Who asks.
             fresh: Measure even if there is a result.
+            in_held_place: Use the place that ``hold_place`` kept for this visitor.
 
         Raises:
             InputError: If the params are of another experiment or over the operator's limit.
@@ -139,17 +142,25 @@ class Runner:
             return shared
         if not fresh and (answer := self._find_answer(key, visitor)) is not None:
             return answer
-        if self._settings.read_only:
-            raise EngineError(
-                "Nothing is measured here (GPUEXPLAIN_READ_ONLY is set). Look at an earlier run, "
-                "or install GPU Explain on your own machine."
-            )
-        if self._thread is None:
-            raise EngineError(_STOPPED)
+        self._check_measures()
         now = self._clock()
         device = resolve_device(params.device, machine)
         ticket = make_ticket(experiment, params, machine, run_id=new_run_id(now), key=key, device=device, now=now)
-        return self._board.queue(ticket, visitor)
+        return self._board.queue(ticket, visitor, in_held_place=in_held_place)
+
+    def hold_place(self, visitor: str) -> None:
+        """Keep one of a visitor's two places for jobs that follow one another: they count as one.
+
+        Raises:
+            QueueFullError: If the queue, or the visitor's share of it, is full.
+            EngineError: If nothing is measured here (read-only), or the engine has stopped.
+        """
+        self._check_measures()
+        self._board.hold(visitor)
+
+    def free_place(self, visitor: str) -> None:
+        """Give back what ``hold_place`` kept."""
+        self._board.free(visitor)
 
     def job(self, run_id: str) -> Job | None:
         """Return a job as it stands now, from memory or from the store; None if nobody knows it.
@@ -231,6 +242,15 @@ class Runner:
         """Return what torch says, once a worker has loaded it; None if none did within ``timeout`` s."""
         self._slot.probed.wait(timeout)
         return self._slot.probe
+
+    def _check_measures(self) -> None:
+        if self._settings.read_only:
+            raise EngineError(
+                "Nothing is measured here (GPUEXPLAIN_READ_ONLY is set). Look at an earlier run, "
+                "or install GPU Explain on your own machine."
+            )
+        if self._thread is None:
+            raise EngineError(_STOPPED)
 
     def _check(self, experiment: Measurable, params: Params) -> None:
         if not isinstance(params, experiment.params_type):

@@ -9,7 +9,7 @@ from gpuexplain.engine.board import Board
 from gpuexplain.engine.jobs import Job, JobState
 from gpuexplain.engine.limits import KEPT_JOBS, KEPT_SAMPLES
 from gpuexplain.engine.ticket import Ticket, make_ticket, tell_ahead
-from gpuexplain.errors import EngineError
+from gpuexplain.errors import EngineError, QueueFullError
 from gpuexplain.hardware.machine import Machine
 
 MakeTicket = Callable[[str], Ticket]
@@ -101,3 +101,32 @@ def test_a_closed_board_takes_nothing(ticket: MakeTicket) -> None:
 def test_a_waiting_job_is_told_who_is_ahead(labels: list[str], said: str) -> None:
     """Nearest the front first."""
     assert tell_ahead(labels) == said
+
+
+def test_a_held_place_is_one_for_all_jobs_in_it(ticket: MakeTicket) -> None:
+    """It is taken while no job stands in it, needs no room in the queue, and comes back when freed."""
+    board = Board(max_queue=2)
+    board.hold("anna")
+    board.queue(ticket("a"), "anna")
+    with pytest.raises(QueueFullError, match="already have 2 runs"):
+        board.queue(ticket("b"), "anna")
+    board.queue(ticket("c"), "ben")
+    assert board.queue(ticket("part"), "anna", in_held_place=True).state is JobState.QUEUED
+    board.free("anna")
+    assert board.take_next(0) == ticket("a")
+    board.change("a", state=JobState.DONE)
+    assert board.queue(ticket("b"), "anna").state is JobState.QUEUED
+
+
+def test_a_place_cannot_be_held_where_there_is_none(ticket: MakeTicket) -> None:
+    """Neither beyond the visitor's share, nor in a full queue, nor when the engine has stopped."""
+    board = Board(max_queue=2)
+    board.queue(ticket("a"), "anna")
+    board.queue(ticket("b"), "anna")
+    with pytest.raises(QueueFullError, match="already have 2 runs"):
+        board.hold("anna")
+    with pytest.raises(QueueFullError, match="queue is full"):
+        board.hold("ben")
+    board.close("The engine is stopped.", JobState.INTERRUPTED, now=2.0)
+    with pytest.raises(EngineError, match="The engine is stopped"):
+        board.hold("cleo")
