@@ -15,7 +15,8 @@ class Dtype(StrEnum):
     TF32 = "tf32"
     BF16 = "bf16"
     FP16 = "fp16"
-    FP8 = "fp8"
+    FP8 = "fp8"  # e4m3: both operands; what files and reference peaks call fp8
+    FP8_E5M2 = "fp8_e5m2"  # e5m2 by e4m3, as a backward pass multiplies gradients by weights
     INT8 = "int8"
 
 
@@ -26,6 +27,7 @@ BYTES_PER_VALUE: dict[Dtype, int] = {
     Dtype.BF16: 2,
     Dtype.FP16: 2,
     Dtype.FP8: 1,
+    Dtype.FP8_E5M2: 1,
     Dtype.INT8: 1,
 }
 
@@ -198,6 +200,7 @@ class Gauges(BaseModel):
     memory_resident_bytes: int | None = None  # peak growth of the process in main memory
     energy_j: float | None = None  # of one call
     clipped_count: int | None = None  # values beyond the largest number of the format
+    zeroed_count: int | None = None  # values other than zero that the format rounds to zero
     not_reported: dict[str, str] = Field(default_factory=dict)
 
 

@@ -28,7 +28,7 @@ SAME_RANK_WITHIN = 0.05
 DECLINE_ABOVE = 0.30
 _SIXTEEN_BIT = (Dtype.BF16.value, Dtype.FP16.value)
 # The first CUDA compute capability with hardware for it (Ampere; Ada, as torch._scaled_mm needs).
-FIRST_CAPABILITY = {Dtype.BF16.value: 8.0, Dtype.FP8.value: 8.9}
+FIRST_CAPABILITY = {Dtype.BF16.value: 8.0, Dtype.FP8.value: 8.9, Dtype.FP8_E5M2.value: 8.9}
 TF32_FIRST_CAPABILITY = 8.0
 
 

@@ -21,6 +21,7 @@ _PEAK_COLUMNS: dict[Dtype, tuple[str, ...]] = {
     Dtype.BF16: ("bf16_tflops",),
     Dtype.FP16: ("fp16_tflops",),
     Dtype.FP8: ("fp8_tflops",),
+    Dtype.FP8_E5M2: ("fp8_tflops",),
     Dtype.INT8: ("int8_tops",),
 }
 _NUMBER_COLUMNS = sorted(

@@ -74,6 +74,7 @@ _GAUGE_COLUMNS = (
     "memory_resident_bytes",
     "energy_j",
     "clipped_count",
+    "zeroed_count",
 )
 CSV_COLUMNS = (*_POINT_COLUMNS, *_GAUGE_COLUMNS, *_CONDITION_COLUMNS, *_RUN_COLUMNS)
 

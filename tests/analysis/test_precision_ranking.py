@@ -56,6 +56,12 @@ def test_known_part_without_bf16_emulates_it(gpu: str, emulated: tuple[str, ...]
     assert rank({"fp32": [8], "bf16": [2.3]}, gpu).emulated == emulated
 
 
+@pytest.mark.parametrize(("gpu", "emulated"), [("A100 80GB PCIe", ("fp8", "fp8_e5m2")), ("RTX 4090", ())])
+def test_both_fp8_formats_need_the_same_part(gpu: str, emulated: tuple[str, ...]) -> None:
+    """Capability 8.9 or newer, e4m3 and e5m2 alike."""
+    assert rank({"fp32": [19], "fp8": [3], "fp8_e5m2": [3]}, gpu).emulated == emulated
+
+
 def test_probe_of_the_device_says_emulated() -> None:
     """The flag wins on any part."""
     assert rank({"fp32": [8], "bf16": [2]}, flags=["", "emulated"]).emulated == ("bf16",)
