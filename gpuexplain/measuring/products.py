@@ -32,12 +32,16 @@ def make_inputs(shape: Sequence[int], dtype: Dtype) -> tuple[torch.Tensor, torch
 
 def reference_rows(shape: Sequence[int], dtype: Dtype) -> tuple[torch.Tensor, torch.Tensor]:
     """Return (row indices, those rows of the float64 product of the unrounded operands)."""
-    left, right = make_originals(shape, dtype)
-    m = shape[0]
+    return multiply_rows(*make_originals(shape, dtype))
+
+
+def multiply_rows(left: torch.Tensor, right: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return (indices of the checked rows, those rows of the float64 product)."""
+    m = left.shape[0]
     n_rows = m if m <= ALL_ROWS_UP_TO else CHECKED_ROWS
     rows = torch.randperm(m, generator=torch.Generator().manual_seed(INPUT_SEED))[:n_rows]
     chosen = left[rows].double()
-    columns = [chosen @ right[:, at : at + CHECK_COLUMNS].double() for at in range(0, shape[2], CHECK_COLUMNS)]
+    columns = [chosen @ right[:, at : at + CHECK_COLUMNS].double() for at in range(0, right.shape[1], CHECK_COLUMNS)]
     return rows, torch.cat(columns, dim=1)
 
 
