@@ -94,6 +94,61 @@ class PrecisionRanking:
     by_dtype: dict[str, MatmulPeak] | None = None
 
 
+class SpeedVerdict(StrEnum):
+    """Whether a difference in speed is more than chance and rounding."""
+
+    FASTER = "faster"
+    SLOWER = "slower"
+    TIE = "tie"
+
+
+@dataclass(frozen=True, slots=True)
+class Speedup:
+    """How many times a challenger's rate is that of a baseline, at ``n``, the largest size of both.
+
+    ``low`` and ``high`` enclose the factor where both rates have intervals.
+    """
+
+    challenger: str
+    baseline: str
+    factor: float
+    low: float | None
+    high: float | None
+    n: float
+    verdict: SpeedVerdict
+    win_above: float = 1.05
+    lose_below: float = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class TradeOff:
+    """The fastest formats whose error stays under a bound; several where speed cannot tell them apart.
+
+    ``front`` holds every format that no other beats in both speed and error, most exact first.
+    """
+
+    dtypes: tuple[str, ...]
+    best_tflops: float
+    n: float
+    rel_error: float
+    error_bound: float
+    front: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LostUpdates:
+    """What becomes of many small numbers added to a large one, one after the other.
+
+    ``lost`` is, by how many were added, the share of their sum that did not arrive; ``lost_from`` the
+    smallest number of them from which on more than ``threshold`` of it is lost.
+    """
+
+    dtype: str
+    lost: tuple[tuple[float, float], ...]
+    lost_from: float | None
+    threshold: float
+
+
 @dataclass(frozen=True, slots=True)
 class BatchKnee:
     """The smallest batch that already gives 90 % of the best throughput."""
@@ -138,6 +193,113 @@ class TransferFit:
     saturated: bool
     n_half_status: NHalfStatus
     worst_residual: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FitInterval:
+    """Where latency and rate of a fitted copy lie with 95 % confidence, by how far the points stray."""
+
+    latency_low_us: float
+    latency_high_us: float
+    rate_low_gbps: float
+    rate_high_gbps: float
+    n_points: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkShare:
+    """How much of a link a copy reached; rates of one direction in GB/s.
+
+    ``is_fact`` is false when the rate lies above what the link can carry: bytes, time or link are
+    wrong, so nothing may be claimed from it. ``of_typical`` compares with what others measured.
+    """
+
+    link: str
+    rate_gbps: float
+    theoretical_gbps: float
+    typical_gbps: float | None
+    of_theoretical: float
+    of_typical: float | None
+    is_fact: bool
+    source: str
+    above_theoretical: float  # the share of the theoretical rate above which it is no fact
+
+
+class BreakEvenVerdict(StrEnum):
+    """Whether working on the device pays for copying the operands there and the result back."""
+
+    AT_ONCE = "at_once"
+    AFTER = "after"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class BreakEven:
+    """After how many products of side ``side`` on the GPU the copies are paid for.
+
+    copy + r x gpu = r x cpu at r = ``reuses`` (seconds of one copy there and back, and of one
+    product). None where the GPU's product is not the faster one.
+    """
+
+    verdict: BreakEvenVerdict
+    side: int
+    copy_s: float
+    cpu_s: float
+    gpu_s: float
+    reuses: float | None
+    reuses_low: float | None
+    reuses_high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """How much of a copy hides behind computing: 1 is all that could, 0 is one after the other.
+
+    (copy + compute - both) / the shorter of copy and compute; seconds.
+    """
+
+    bytes: float
+    copy_s: float
+    compute_s: float
+    both_s: float
+    hidden_share: float
+    hidden_low: float
+    hidden_high: float
+
+
+@dataclass(frozen=True, slots=True)
+class CopyRatio:
+    """What one way to copy costs beside another, at the largest size that both have.
+
+    ``factor`` is the time of ``series`` / the time of ``beside``, with its bounds.
+    """
+
+    series: str
+    beside: str
+    bytes: float
+    factor: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class PiecesCost:
+    """What a total costs in many small copies beside one large one.
+
+    ``factor`` is the time in pieces of ``piece_bytes`` / the time at once, with its bounds.
+    ``enough_bytes`` is the smallest piece from which on every size measured stays within ``within``
+    of the time at once.
+    """
+
+    series: str
+    total_bytes: float
+    piece_bytes: float
+    whole_s: float
+    factor: float
+    low: float
+    high: float
+    enough_bytes: float
+    within: float
 
 
 @dataclass(frozen=True, slots=True)

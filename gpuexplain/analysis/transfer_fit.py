@@ -1,9 +1,11 @@
 """What does a copy cost at once and per byte, and from which size on is it worth its start?"""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
-from gpuexplain.analysis.rows import Rates, last_step_gain, read_rates, require_columns
+from gpuexplain.analysis.rows import Floats, Rates, last_step_gain, read_rates, require_columns
 from gpuexplain.analysis.thresholds import exceeds, reaches
 from gpuexplain.findings import FitStatus, NHalfStatus, TransferFit
 
@@ -72,12 +74,38 @@ def _fit(points: Rates) -> tuple[FitStatus, float, float, float | None]:
     """Return status, latency (s), rate (bytes/s) and the worst residual as a share of its time."""
     if len(points) < FEWEST_POINTS:
         return FitStatus.TOO_FEW_POINTS, 0.0, 0.0, None
+    line = solve_line(points)
+    residual = float(np.abs(line.residuals).max())
+    if line.latency_s <= 0 or line.seconds_per_byte <= 0 or exceeds(residual, WORST_RESIDUAL):
+        return FitStatus.NOT_AFFINE, 0.0, 0.0, residual
+    return FitStatus.OK, line.latency_s, 1 / line.seconds_per_byte, residual
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """t = latency + bytes x seconds per byte, its standard errors and its relative residuals."""
+
+    latency_s: float
+    seconds_per_byte: float
+    latency_error_s: float
+    seconds_per_byte_error: float
+    residuals: Floats
+
+
+def solve_line(points: Rates) -> Line:
+    """Return the line through at least three points, by least squares on the relative error."""
     scale = points.sizes.max()  # sizes span nine decades: keep the two columns comparable
     design = np.column_stack([1 / points.seconds, points.sizes / scale / points.seconds])
     norms = np.linalg.norm(design, axis=0)
     solution = np.linalg.lstsq(design / norms, np.ones(len(points)), rcond=None)[0] / norms
-    latency_s, seconds_per_byte = float(solution[0]), float(solution[1] / scale)
-    residual = float(np.abs(design @ solution - 1).max())
-    if latency_s <= 0 or seconds_per_byte <= 0 or exceeds(residual, WORST_RESIDUAL):
-        return FitStatus.NOT_AFFINE, 0.0, 0.0, residual
-    return FitStatus.OK, latency_s, 1 / seconds_per_byte, residual
+    residuals = design @ solution - 1
+    variance = float(residuals @ residuals) / (len(points) - 2)
+    covariance = variance * np.linalg.pinv((design / norms).T @ (design / norms))
+    errors = np.sqrt(np.diag(covariance)) / norms
+    return Line(
+        latency_s=float(solution[0]),
+        seconds_per_byte=float(solution[1] / scale),
+        latency_error_s=float(errors[0]),
+        seconds_per_byte_error=float(errors[1] / scale),
+        residuals=residuals,
+    )
