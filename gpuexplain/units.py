@@ -43,6 +43,11 @@ def format_rate_flops(rate_flops: float) -> str:
     return _scaled(rate_flops, _SI, "FLOP/s", 3)
 
 
+def format_rate_items(rate_items: float, what: str = "examples") -> str:
+    """Return examples per second as ``12.3 k examples/s``; no prefix below a thousand."""
+    return _scaled(rate_items, _SI, f"{NBSP}{what}/s" if abs(rate_items) >= 999.5 else f"{what}/s", 3)
+
+
 def format_flops(flops: float) -> str:
     """Return a count of floating-point operations as ``128 GFLOP``."""
     return _scaled(flops, _SI, "FLOP", 3)

@@ -33,6 +33,25 @@ def test_it_has_words_figures_and_findings_without_points(experiment: Experiment
     assert isinstance(experiment.findings_json(findings), dict)
 
 
+def test_home_the_tour_and_tables_can_name_it(experiment: Experiment) -> None:
+    """What Home, the tour and the command line ask of every experiment."""
+    effort = {"preset", "budget_s"}
+    default, tour = experiment.params_type(), experiment.tour_params
+    assert tour.model_dump(exclude=effort) == default.model_dump(exclude=effort)
+    assert 0 < tour.sweep_budget_s <= 12
+    assert experiment.x_heading
+    assert experiment.say_x(1024.0)
+    assert experiment.headline(experiment.find([])) is None
+    assert len({result.key for result in experiment.published()}) == len(experiment.published())
+    for result in experiment.published():
+        assert result.source
+        assert experiment.tell(experiment.find(result.points)).answer
+        assert all(point.source_note for point in result.points)
+    if experiment.question is not None:
+        assert experiment.question.ask(True)
+        assert experiment.question.find_answer(experiment.find([])) is None
+
+
 def test_its_standalone_script_compiles_and_needs_only_torch(experiment: Experiment) -> None:
     """It runs where this package is not installed."""
     script = experiment.write_snippet(experiment.params_type(), None)

@@ -2,7 +2,15 @@
 
 from gpuexplain.charts.theme import SeriesLook
 from gpuexplain.model import Clock, Point, Source, Status
-from gpuexplain.units import NBSP, format_count, format_plus_minus, format_rate_flops, format_time
+from gpuexplain.units import (
+    NBSP,
+    format_bandwidth,
+    format_count,
+    format_plus_minus,
+    format_rate_flops,
+    format_rate_items,
+    format_time,
+)
 
 CLOCK_WORDS: dict[Clock, str] = {
     Clock.CALL: "host clock around each call, synchronised",
@@ -22,7 +30,7 @@ STATUS_WORDS: dict[Status, str] = {
 
 def hover_text(point: Point, look: SeriesLook) -> str:
     """Return the lines of a point's hover: size, time with interval, speed, samples, origin."""
-    lines = [f"<b>{_title(point, look)}</b>", _size(point)]
+    lines = [f"<b>{_title(point, look)}</b>", (look.say_size or _size)(point)]
     if point.status is not Status.OK:
         lines.append(f"{STATUS_WORDS[point.status]}: {point.reason or 'no reason given'}")
     elif point.median_s is not None:
@@ -50,8 +58,12 @@ def _timing(point: Point) -> list[str]:
         lines.append(f"95 % interval {format_time(point.ci_low_s)} – {format_time(point.ci_high_s)}")
     elif point.min_s is not None and point.max_s is not None:
         lines.append(f"min – max {format_time(point.min_s)} – {format_time(point.max_s)}")
+    if point.rate_items is not None:
+        lines.append(format_rate_items(point.rate_items))
     if point.rate_flops is not None:
         lines.append(format_rate_flops(point.rate_flops))
+    elif point.rate_bytes is not None:
+        lines.append(format_bandwidth(point.rate_bytes))
     if point.n_samples:
         lines.append(f"{format_count(point.n_samples)} {'sample' if point.n_samples == 1 else 'samples'}")
     return lines

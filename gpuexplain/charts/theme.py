@@ -1,8 +1,11 @@
 """Which colour, dash and marker belongs to which entity: one table for charts, words and widgets."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
+
+from gpuexplain.model import Point
 
 Theme = Literal["light", "dark"]
 
@@ -84,6 +87,7 @@ class SeriesLook:
     marker: str | None = None
     width: float = 2.4
     marker_size: float = 8
+    say_size: Callable[[Point], str] | None = None  # the size in the hover; None: n and the number format
 
     @property
     def line_dash(self) -> str:

@@ -8,7 +8,8 @@ import plotly.graph_objects as go
 
 from gpuexplain.charts.theme import Theme
 from gpuexplain.hardware.machine import Machine
-from gpuexplain.model import Case, Params, Point
+from gpuexplain.model import Case, Dtype, Params, Point
+from gpuexplain.store.series_files import SeriesFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,54 @@ class Explanation:
     why: str
     so_what: str
     caveats: tuple[str, ...] = ()  # one short sentence each: flags, withheld figures, wide intervals
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The one number of an experiment for Home and the summary; made from findings only."""
+
+    label: str  # what the number is: "All threads over one"
+    number: str  # with its unit: "1.8x", "batch 64", "12.3 GB/s"
+    interval: str = ""  # "1.7 to 1.9"; empty where there is none
+    detail: str = ""  # one short clause: where, or under which condition
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a visitor may guess before the run, and how to read the measured answer."""
+
+    ask: Callable[[bool], str]  # whether there is a GPU -> the question
+    options: tuple[float, ...]
+    say: Callable[[float], str]  # a guess in words: "n = 1,024"
+    find_answer: Callable[[Any], float | None]  # findings -> the answer, None while there is none
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Well-known settings, one click away: a button's text and the params it chooses."""
+
+    label: str
+    params: Params
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedResult:
+    """A series that others published, as points of this experiment; ``key`` is its name in an address."""
+
+    key: str
+    name: str  # the part it was measured on
+    source: str
+    dtype: Dtype | None  # None where the params have no number format
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileOrigin:
+    """What is known of a file of measurements beside its rows."""
+
+    file_name: str
+    gpu_name: str = ""  # as the visitor names the part; empty: not said
+    dtype: Dtype | None = None  # of the whole file, where it has no such column
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +97,13 @@ class Experiment:
     describe_main: Callable[[Any], str]  # text alternative of the main chart, from findings
     describe_second: Callable[[Any], str]
     findings_json: Callable[[Any], dict[str, Any]]  # the published names, for --json
+    say_x: Callable[[float], str]  # a size in words: "n = 512", "batch 64", "4 MiB"
+    x_heading: str  # the column of sizes in a table
+    say_rate: Callable[[Point], str]  # the speed of a point with its unit; "" where it has none
+    headline: Callable[[Any], Headline | None]  # None while there is no number
+    tour_params: Params  # what the tour asks for: about 11 s, so that four runs fit into a minute
+    points_of_file: Callable[[SeriesFile, FileOrigin], list[Point]]  # anybody's rows, source RECORDED
+    published: Callable[[], tuple[PublishedResult, ...]] = tuple
+    default_published: Callable[[Any], PublishedResult | None] = lambda _: None  # by params
+    question: Question | None = None
+    examples: tuple[Example, ...] = ()

@@ -8,9 +8,9 @@ import streamlit as st
 
 from gpuexplain.experiments.contract import Experiment
 from gpuexplain.hardware.machine import Machine
-from gpuexplain.model import Dtype, Params, Point, Source
+from gpuexplain.model import Params, Point, Source
 from gpuexplain.ui import engine_access as access
-from gpuexplain.ui.published import default_published, find_published, points_of, published_series, series_key
+from gpuexplain.ui.published import find_published
 from gpuexplain.ui.result import Result, as_ghosts, load_points
 
 NOTHING = "nothing"
@@ -32,16 +32,16 @@ def chosen_beside(experiment: Experiment, params: Params, machine: Machine, resu
     dtype = params.model_dump(mode="json").get("dtype")
     if choice == NOTHING:
         return Beside()
-    if (series := find_published(experiment.id, choice)) is not None:
-        same = series.dtype == dtype and result.source is Source.MEASURED and len(machine.devices) == 1
-        return Beside(points=points_of(series)) if same else Beside(ghosts=points_of(series))
+    if (published := find_published(experiment, choice)) is not None:
+        same = published.dtype == dtype and result.source is Source.MEASURED and len(machine.devices) == 1
+        return Beside(points=published.points) if same else Beside(ghosts=published.points)
     if choice:
         return _run_beside(choice, result)
     if len(machine.devices) > 1:
         return Beside()
-    default = default_published(experiment.id, Dtype(dtype) if dtype else None)
+    default = experiment.default_published(params)
     # A published result does not stand beside itself.
-    return Beside(points=points_of(default)) if default and result.source is Source.MEASURED else Beside()
+    return Beside(points=default.points) if default and result.source is Source.MEASURED else Beside()
 
 
 def _run_beside(choice: str, result: Result) -> Beside:
@@ -53,7 +53,7 @@ def _run_beside(choice: str, result: Result) -> Beside:
 def show_compare(experiment: Experiment, result: Result) -> None:
     """Write the choice of what to draw beside the result."""
     runs = access.get_store().list_runs(experiment.id, limit=_RUNS_OFFERED)
-    options = [NOTHING, *(series_key(series) for series in published_series(experiment.id))]
+    options = [NOTHING, *(published.key for published in experiment.published())]
     options += [_run_label(run.id, run.params) for run in runs if run.n_points and run.id != result.id]
     asked = st.query_params.get("compare")
     if asked and asked not in options:
@@ -67,8 +67,8 @@ def show_compare(experiment: Experiment, result: Result) -> None:
         bind="query-params",
     )
     st.caption("It is drawn faint and dotted, with open markers: it was not measured in this run.")
-    if (series := find_published(experiment.id, chosen or "")) is not None:
-        st.caption(f"Source: {series.source}")
+    if (published := find_published(experiment, chosen or "")) is not None:
+        st.caption(f"Source: {published.source}")
     elif chosen and chosen != NOTHING:
         stored = next((run for run in runs if run.id == chosen.split(_SEPARATOR)[0]), None)
         if stored is not None:

@@ -13,19 +13,9 @@ from gpuexplain.errors import GpuExplainError
 from gpuexplain.experiments.contract import Experiment
 from gpuexplain.hardware.machine import Machine
 from gpuexplain.model import Params, Preset
-from gpuexplain.ui.examples import EXAMPLES, use_example
+from gpuexplain.ui.examples import show_examples
 from gpuexplain.ui.url_params import read_params
 
-LABELS = {
-    "preset": "Time to spend",
-    "dtype": "Precision",
-    "largest_side": "Largest n",
-    "device": "Device",
-    "budget_s": "Seconds (instead of a preset)",
-    "m": "m, rows of the result",
-    "k": "k, inner dimension",
-    "n": "n, columns of the result",
-}
 _UNSET = "automatic"
 _WIDTH_PX = 138  # two of them, the presets, More and Run fit in one row at 1280 px
 _SPECIAL = frozenset({"preset", "device", "budget_s"})
@@ -55,18 +45,17 @@ def note_url_problems(experiment: Experiment) -> None:
 def show_controls(experiment: Experiment, machine: Machine) -> Controls:
     """Write the widgets and return what they ask for. Must run inside the controls' container."""
     fields = {n: f for n, f in experiment.params_type.model_fields.items() if n not in _SPECIAL}
-    row = {name: field for name, field in fields.items() if _choices(name, field)}
-    given: dict[str, Any] = {"preset": _preset()}
+    row = {name: field for name, field in fields.items() if _choices(name, field) and not _is_in_more(field)}
+    given: dict[str, Any] = {"preset": _preset(experiment)}
     for name, field in row.items():
         given[name] = _choice(name, field)
     with st.popover("More", icon=":material/tune:", key="lab-more"):
         for name, field in fields.items():
             if name not in row:
-                given[name] = _number(name, field)
+                given[name] = _widget(name, field)
         given["budget_s"] = _number("budget_s", experiment.params_type.model_fields["budget_s"])
-        given["device"] = _device(machine)
-        for example in EXAMPLES.get(experiment.id, ()):
-            st.button(example.label, on_click=use_example, args=(example,), icon=":material/article:")
+        given["device"] = _device(experiment, machine)
+        show_examples(experiment)
     return _checked(experiment, machine, given)
 
 
@@ -82,16 +71,34 @@ def _checked(experiment: Experiment, machine: Machine, given: dict[str, Any]) ->
     return Controls(reading.params, problems)
 
 
-def _preset() -> str | None:
+def _preset(experiment: Experiment) -> str | None:
     options = [preset.value for preset in Preset]
     return st.segmented_control(
-        LABELS["preset"],
+        _label("preset", experiment.params_type.model_fields["preset"]),
         options,
         default=Preset.STANDARD.value,
         required=True,
         key="preset",
         bind="query-params",
     )
+
+
+def _label(name: str, field: FieldInfo) -> str:
+    return field.title or name.replace("_", " ")
+
+
+def _is_in_more(field: FieldInfo) -> bool:
+    extra = field.json_schema_extra
+    return isinstance(extra, dict) and extra.get("place") == "more"
+
+
+def _widget(name: str, field: FieldInfo) -> object:
+    """Write the control of a field in the popover: a switch, a list or a number."""
+    if field.annotation is bool:
+        return st.toggle(
+            _label(name, field), value=bool(field.default), help=field.description, key=name, bind="query-params"
+        )
+    return _choice(name, field) if _choices(name, field) else _number(name, field)
 
 
 def _choices(name: str, field: FieldInfo) -> list[str]:
@@ -112,7 +119,7 @@ def _choice(name: str, field: FieldInfo) -> str | None:
     options = _choices(name, field)
     if field.default is None:
         return st.selectbox(
-            LABELS.get(name, name),
+            _label(name, field),
             options,
             index=None,
             placeholder=_UNSET,
@@ -123,17 +130,17 @@ def _choice(name: str, field: FieldInfo) -> str | None:
             width=_WIDTH_PX,
         )
     default = options.index(str(field.default))
-    return st.selectbox(LABELS.get(name, name), options, index=default, key=name, bind="query-params", width=_WIDTH_PX)
+    return st.selectbox(_label(name, field), options, index=default, key=name, bind="query-params", width=_WIDTH_PX)
 
 
 def _number(name: str, field: FieldInfo) -> float | None:
     low, high = _limits(field)
     cast_to = int if _holds_int(field) else float
     return st.number_input(
-        LABELS.get(name, name.replace("_", " ")),
+        _label(name, field),
         min_value=None if low is None else cast_to(low),
         max_value=None if high is None else cast_to(high),
-        value=None,
+        value=None if field.default is None else cast_to(field.default),
         step=cast_to(1),
         placeholder="not set",
         key=name,
@@ -152,7 +159,7 @@ def _limits(field: FieldInfo) -> tuple[float | None, float | None]:
     return low, high
 
 
-def _device(machine: Machine) -> str | None:
+def _device(experiment: Experiment, machine: Machine) -> str | None:
     """Offer devices only where there is a choice, or where the address asks for one."""
     asked = st.session_state.get("device") or st.query_params.get("device")
     options = list(dict.fromkeys(["auto", *machine.devices]))
@@ -161,7 +168,7 @@ def _device(machine: Machine) -> str | None:
     if asked and asked not in options:
         options.append(str(asked))
     return st.selectbox(
-        LABELS["device"],
+        _label("device", experiment.params_type.model_fields["device"]),
         options,
         key="device",
         bind="query-params",

@@ -10,11 +10,10 @@ from gpuexplain.engine.jobs import Job, JobState
 from gpuexplain.experiments.contract import Experiment
 from gpuexplain.hardware.machine import Machine
 from gpuexplain.measuring.session import Coverage
-from gpuexplain.model import Dtype, Params, Point, Source
+from gpuexplain.model import Params, Point, Source
 from gpuexplain.store.run import RunState, RunSummary, StoredRun
 from gpuexplain.ui import engine_access as access
 from gpuexplain.ui.badges import KIND_OF_SOURCE, Badge
-from gpuexplain.ui.published import default_published, points_of, series_key
 from gpuexplain.units import format_age
 
 # How a run may be sampled without becoming another question.
@@ -67,7 +66,7 @@ def find_result(experiment: Experiment, params: Params, machine: Machine) -> Res
         done = [run for run in candidates if run.state is RunState.DONE]
         if done or candidates:
             return result_of_run(load_points((done or candidates)[0]), is_exact=candidates is exact)
-    return _published_result(experiment, wanted)
+    return _published_result(experiment, params)
 
 
 def runs_here(experiment_id: str, machine: Machine) -> list[RunSummary]:
@@ -128,17 +127,17 @@ def _incomplete(state: str) -> tuple[Badge, ...]:
     return (Badge(f"incomplete: {state}", "warning"),)
 
 
-def _published_result(experiment: Experiment, wanted: Mapping[str, Any]) -> Result:
-    dtype = Dtype(wanted["dtype"]) if wanted.get("dtype") else None
-    series = default_published(experiment.id, dtype)
-    if series is None:
+def _published_result(experiment: Experiment, params: Params) -> Result:
+    wanted = params.model_dump(mode="json")
+    published = experiment.default_published(params)
+    if published is None:
         return Result("nothing", 0, (), Source.PUBLISHED, wanted)
     badges = (
-        Badge(f"published: {series.gpu_name}", KIND_OF_SOURCE[Source.PUBLISHED]),
-        Badge(f"source: {series.source}"),
+        Badge(f"published: {published.name}", KIND_OF_SOURCE[Source.PUBLISHED]),
+        Badge(f"source: {published.source}"),
         Badge("nothing measured here yet"),
     )
-    return Result(f"published {series_key(series)}", 0, points_of(series), Source.PUBLISHED, wanted, badges)
+    return Result(f"published {published.key}", 0, published.points, Source.PUBLISHED, wanted, badges)
 
 
 def _is_same_question(have: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:

@@ -7,12 +7,12 @@ import streamlit as st
 
 from gpuexplain.charts.theme import ENTITY_STYLES, PALETTES, Entity
 from gpuexplain.measuring.session import Coverage
-from gpuexplain.model import Conditions, Point, Source
+from gpuexplain.model import Conditions, Gauges, Point, Source
 from gpuexplain.ui.method_words import FLAG_WORDS, method_summary, say_flag
 from gpuexplain.ui.point_choice import choose_point
 from gpuexplain.ui.result import Result
 from gpuexplain.ui.session import current_theme
-from gpuexplain.units import format_percent, format_plus_minus, format_time
+from gpuexplain.units import format_percent, format_plus_minus, format_size, format_time
 
 _CONDITION_LABELS = {
     "other_cpu_cores": "CPU cores kept busy by others",
@@ -28,6 +28,15 @@ _CONDITION_LABELS = {
     "pcie_generation": "PCIe generation under load",
     "pcie_width": "PCIe lanes under load",
     "other_gpu_processes": "other processes on the GPU",
+    "gpu_utilisation": "share of the time in which the GPU ran a kernel",
+}
+_GAUGE_LABELS = {
+    "memory_allocated_bytes": "peak memory of live tensors",
+    "memory_reserved_bytes": "peak memory held by the allocator",
+    "memory_context_bytes": "CUDA context, in no allocator's count",
+    "memory_resident_bytes": "peak growth of the process in memory",
+    "energy_j": "energy of one call, J",
+    "clipped_count": "values beyond the format's largest number",
 }
 
 
@@ -67,8 +76,10 @@ def _show_point(point: Point) -> None:
         st.markdown(_facts(point))
         for flag in point.flags:
             st.markdown(f"- **{say_flag(flag)}**: {FLAG_WORDS.get(flag, '')}")
+        if point.gauges is not None:
+            _show_known("**Read off once, outside the timed calls**", point.gauges, _GAUGE_LABELS)
         if point.conditions is not None:
-            _show_conditions(point.conditions)
+            _show_known("**Meanwhile**", point.conditions, _CONDITION_LABELS)
 
 
 def describe_samples(point: Point) -> str:
@@ -136,17 +147,20 @@ def _facts(point: Point) -> str:
     return "\n".join(f"- {name}: **{text}**" for name, text in rows)
 
 
-def _show_conditions(conditions: Conditions) -> None:
-    known = conditions.model_dump(exclude={"not_reported"}, exclude_none=True)
-    rows = [f"- {_CONDITION_LABELS.get(name, name)}: {_plain(value)}" for name, value in known.items() if value != ()]
-    st.markdown("**Meanwhile**\n" + "\n".join(rows) if rows else "No conditions were recorded.")
-    if conditions.not_reported:
+def _show_known(heading: str, readings: Conditions | Gauges, labels: dict[str, str]) -> None:
+    known = readings.model_dump(exclude={"not_reported"}, exclude_none=True)
+    rows = [f"- {labels.get(name, name)}: {_plain(name, value)}" for name, value in known.items() if value != ()]
+    if rows:
+        st.markdown(f"{heading}\n" + "\n".join(rows))
+    if readings.not_reported:
         with st.expander("Not reported"):
-            for name, reason in conditions.not_reported.items():
-                st.markdown(f"- {_CONDITION_LABELS.get(name, name)}: {reason}")
+            for name, reason in readings.not_reported.items():
+                st.markdown(f"- {labels.get(name, name)}: {reason}")
 
 
-def _plain(value: object) -> str:
+def _plain(name: str, value: object) -> str:
+    if name.endswith("_bytes") and isinstance(value, int):
+        return format_size(value)
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 

@@ -149,7 +149,7 @@ def test_an_incomplete_run_does_not_hide_a_done_one(open_page: Open, keep_run) -
             {"largest_side": "9999999"},
             "largest_side='9999999' cannot be used. Allowed: largest square side n",
         ),
-        ({"m": "0"}, "m='0' cannot be used. Allowed: rows of the result."),
+        ({"m": "0"}, "m='0' cannot be used. Allowed: rows of the result, 1 to 65536."),
         ({"m": "64"}, "m=64 cannot be used: m, k and n go together: set all three, or none."),
         ({"budget_s": "x"}, "budget_s='x' cannot be used. Allowed: seconds to spend"),
         ({"device": "tpu"}, "device='tpu' cannot be used. Allowed: auto, cpu or cuda:N"),
@@ -220,7 +220,7 @@ def test_a_guess_is_judged_by_its_factor(open_page: Open, runner: FakeRunner) ->
     button(at, "run").click().run()
     runner.change("run-1", points=tuple(make_points(32, 64, 128, 256)), state=JobState.DONE)
     at.run()
-    assert any(text.value.startswith("You guessed n = 1,024") for text in at.success)
+    assert any(text.value.startswith("You guessed n\u00a0=\u00a01,024") for text in at.success)
 
 
 def test_guessing_can_be_switched_off(open_page: Open) -> None:

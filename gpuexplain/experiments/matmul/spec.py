@@ -1,7 +1,7 @@
 """What can be asked of the matmul experiment, and which cases answer it (no torch)."""
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -32,19 +32,25 @@ CPU_MEMORY_SHARE = 0.5
 MatmulDtype = Literal[Dtype.FP64, Dtype.FP32, Dtype.BF16, Dtype.FP16]
 
 
+def _dimension(name: str, what: str) -> Any:
+    limits = f"{what}, 1 to {LARGEST_DIMENSION}"
+    return Field(default=None, ge=1, le=LARGEST_DIMENSION, title=f"{name}, {what}", description=limits)
+
+
 class MatmulParams(Params):
     """Sizes and number format of one sweep over square products, or over one aspect ratio."""
 
-    dtype: MatmulDtype = Field(default=Dtype.FP32, description="fp64, fp32, bf16 or fp16")
+    dtype: MatmulDtype = Field(default=Dtype.FP32, title="Precision", description="fp64, fp32, bf16 or fp16")
     largest_side: int | None = Field(
         default=None,
         ge=SMALLEST_SIDE,
         le=LARGEST_SIDE,
+        title="Largest n",
         description="largest square side n, 16 to 8192; unset: as far as the time allows",
     )
-    m: int | None = Field(default=None, ge=1, le=LARGEST_DIMENSION, description="rows of the result")
-    k: int | None = Field(default=None, ge=1, le=LARGEST_DIMENSION, description="inner dimension")
-    n: int | None = Field(default=None, ge=1, le=LARGEST_DIMENSION, description="columns of the result")
+    m: int | None = _dimension("m", "rows of the result")
+    k: int | None = _dimension("k", "inner dimension")
+    n: int | None = _dimension("n", "columns of the result")
 
     @model_validator(mode="after")
     def _all_three_dimensions(self) -> "MatmulParams":
@@ -68,6 +74,8 @@ class MatmulParams(Params):
 
 # The article's example, one click away.
 ARTICLE_PRESET = MatmulParams(dtype=Dtype.FP32, m=4000, k=4000, n=4000)
+# Four experiments of this length, with their preparations, fit into the tour's minute.
+TOUR_PARAMS = MatmulParams(budget_s=11.0)
 
 
 def equivalent_side(shape: tuple[int, int, int]) -> float:
