@@ -35,6 +35,7 @@ _GPU_FIELDS = (
     "pcie_generation",
     "pcie_width",
     "other_gpu_processes",
+    "gpu_utilisation",
 )
 
 
@@ -56,6 +57,7 @@ def sample_gpu_conditions(uuid: str, api: Any = pynvml) -> Conditions:
     asked = Asked()
     ask = asked.ask
     power_mw = ask("power_w", api.nvmlDeviceGetPowerUsage, whole)
+    use = ask("gpu_utilisation", api.nvmlDeviceGetUtilizationRates, whole)
     limit_mw = ask("power_limit_w", api.nvmlDeviceGetEnforcedPowerLimit, whole)
     return Conditions(
         sm_clock_mhz=ask("sm_clock_mhz", api.nvmlDeviceGetClockInfo, whole, api.NVML_CLOCK_SM),
@@ -67,6 +69,7 @@ def sample_gpu_conditions(uuid: str, api: Any = pynvml) -> Conditions:
         pcie_generation=ask("pcie_generation", api.nvmlDeviceGetCurrPcieLinkGeneration, whole),
         pcie_width=ask("pcie_width", api.nvmlDeviceGetCurrPcieLinkWidth, whole),
         other_gpu_processes=read_foreign_processes(api, handle, asked, "other_gpu_processes"),
+        gpu_utilisation=None if use is None else use.gpu / 100,
         not_reported=asked.not_reported,
     )
 

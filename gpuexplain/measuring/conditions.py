@@ -26,6 +26,7 @@ _MEDIAN = (
     "temperature_c",
     "pcie_generation",
     "pcie_width",
+    "gpu_utilisation",
 )
 
 

@@ -125,6 +125,9 @@ class FakeNvml:
     def nvmlDeviceGetPowerUsage(self, gpu: FakeGpu) -> int:
         return self._answer(gpu, "PowerUsage", 390_500)
 
+    def nvmlDeviceGetUtilizationRates(self, gpu: FakeGpu) -> Any:
+        return self._answer(gpu, "Utilization", SimpleNamespace(gpu=87, memory=40))
+
     def nvmlDeviceGetCurrPcieLinkGeneration(self, gpu: FakeGpu) -> int:
         return self._answer(gpu, "Pcie", 1)
 

@@ -28,6 +28,7 @@ def test_a_working_gpu_reports_every_condition(uuid):
         pcie_generation=1,
         pcie_width=16,
         other_gpu_processes=0,
+        gpu_utilisation=0.87,
     )
     assert driver.inits == 1
 
@@ -76,7 +77,7 @@ def test_without_the_gpu_every_field_says_why(driver, reason):
     """Sampling never raises in the middle of a run."""
     conditions = sample_gpu_conditions(UUID, driver)
     assert set(conditions.not_reported.values()) == {reason}
-    assert len(conditions.not_reported) == 9
+    assert len(conditions.not_reported) == 10
 
 
 @pytest.mark.parametrize(
