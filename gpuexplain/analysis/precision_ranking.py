@@ -1,19 +1,12 @@
 """Which number formats pay on this device, and which only pretend to?"""
 
-from dataclasses import dataclass
-
 import pandas as pd
 
-from gpuexplain.analysis.matmul_peak import (
-    decline,
-    find_matmul_peak,
-    median_error,
-    read_matmul,
-    split_suspects,
-)
+from gpuexplain.analysis.matmul_peak import find_matmul_peak, median_error
 from gpuexplain.analysis.plausibility import precision_by_error
-from gpuexplain.analysis.rows import best_index, require_columns
-from gpuexplain.analysis.thresholds import exceeds, falls_short, reaches
+from gpuexplain.analysis.precision_best import FormatBest, find_bests, share_rank
+from gpuexplain.analysis.rows import require_columns
+from gpuexplain.analysis.thresholds import falls_short
 from gpuexplain.findings import MatmulPeak, PrecisionRanking
 from gpuexplain.hardware.reference import match_reference_gpu
 from gpuexplain.model import Dtype, Flag
@@ -21,26 +14,10 @@ from gpuexplain.points import has_flag
 
 # A 16-bit format that does not even come near fp32 runs without hardware for it.
 SLOW_16BIT_BELOW = 0.80
-# Bests this close change places from run to run.
-SAME_RANK_WITHIN = 0.05
-# A GPU that loses more than this towards large sizes was throttled, shared or out of its cache:
-# its best is then no property of the format.
-DECLINE_ABOVE = 0.30
 _SIXTEEN_BIT = (Dtype.BF16.value, Dtype.FP16.value)
 # The first CUDA compute capability with hardware for it (Ampere; Ada, as torch._scaled_mm needs).
 FIRST_CAPABILITY = {Dtype.BF16.value: 8.0, Dtype.FP8.value: 8.9, Dtype.FP8_E5M2.value: 8.9}
 TF32_FIRST_CAPABILITY = 8.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Best:
-    """The best of one dtype (TFLOP/s), its bounds, and what speaks against ranking it."""
-
-    dtype: str
-    rate: float
-    low: float
-    high: float
-    objection: str
 
 
 def find_precision_ranking(
@@ -59,7 +36,7 @@ def find_precision_ranking(
     by_dtype = {str(dtype): rows for dtype, rows in frame.groupby("dtype", sort=False)}
     peaks = {name: find_matmul_peak(rows, gpu_name, Dtype(name)) for name, rows in by_dtype.items()}
     is_gpu = gpu_name is not None if on_gpu is None else on_gpu
-    bests = [b for name, rows in by_dtype.items() if (b := _best_of(name, rows, is_gpu))]
+    bests = find_bests(frame, on_gpu=is_gpu)
     reasons = [f"{b.dtype}: {b.objection}" for b in bests if b.objection]
     return PrecisionRanking(
         best_tflops_by_dtype={b.dtype: b.rate for b in bests},
@@ -73,34 +50,14 @@ def find_precision_ranking(
     )
 
 
-def _best_of(dtype: str, rows: pd.DataFrame, is_gpu: bool) -> _Best | None:
-    points = read_matmul(rows)
-    trusted, suspects = split_suspects(points)
-    if not len(trusted):
-        return None
-    best = best_index(trusted.rates)
-    objection = ""
-    if len(points) > 1 and {float(n) for n in points.sizes[-2:]} <= set(suspects):
-        objection = "both largest sizes took impossibly little time; measure again with synchronisation"
-    elif is_gpu and exceeds(decline(trusted), DECLINE_ABOVE):
-        objection = (
-            f"its largest size is {100 * decline(trusted):.0f} % below its best; measure again on an idle, cool GPU"
-        )
-    return _Best(dtype, float(trusted.rates[best]), float(trusted.low[best]), float(trusted.high[best]), objection)
-
-
-def _rank(bests: list[_Best]) -> tuple[tuple[str, ...], ...]:
-    groups: list[list[_Best]] = []
+def _rank(bests: list[FormatBest]) -> tuple[tuple[str, ...], ...]:
+    groups: list[list[FormatBest]] = []
     for best in sorted(bests, key=lambda b: (-b.rate, b.dtype)):
-        if groups and _share_rank(groups[-1][0], best):
+        if groups and share_rank(groups[-1][0], best):
             groups[-1].append(best)
         else:
             groups.append([best])
     return tuple(tuple(sorted(b.dtype for b in group)) for group in groups)
-
-
-def _share_rank(first: _Best, other: _Best) -> bool:
-    return reaches(other.rate, (1 - SAME_RANK_WITHIN) * first.rate) or other.high >= first.low
 
 
 def _slow_16bit(peaks: dict[str, MatmulPeak]) -> tuple[str, ...]:
