@@ -6,9 +6,9 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from gpuexplain.errors import InputError
+from gpuexplain.experiments.devices import memory_limits, resolve_device
 from gpuexplain.hardware.machine import Machine
 from gpuexplain.model import BYTES_PER_VALUE, Case, Clock, Dtype, Params
-from gpuexplain.settings import load_settings
 from gpuexplain.units import format_count, format_size
 
 EXPERIMENT_ID = "matmul"
@@ -25,9 +25,6 @@ SMALLEST_SIDE = 16
 LARGEST_SIDE = 8192
 # A side beyond this needs more than 32 GiB for one fp64 operand: a typing mistake.
 LARGEST_DIMENSION = 65_536
-# Share of the memory that is free at start which one case may fill (inputs, output and the copies
-# that the check against float64 makes).
-CPU_MEMORY_SHARE = 0.5
 
 MatmulDtype = Literal[Dtype.FP64, Dtype.FP32, Dtype.BF16, Dtype.FP16]
 
@@ -126,22 +123,6 @@ def _halvings(shape: tuple[int, int, int]) -> Iterator[tuple[tuple[int, int, int
         m, k, n = m // 2, k // 2, n // 2
 
 
-def resolve_device(params: Params, machine: Machine) -> str:
-    """Return the device a run measures beside the CPU ("cpu" when there is no other).
-
-    Raises:
-        InputError: If the named device cannot be used here.
-    """
-    if params.device == "auto":
-        return next((device for device in machine.devices if device != CPU), CPU)
-    if params.device not in machine.devices:
-        why = machine.gpu_problem.explanation if machine.gpu_problem else "torch does not list it."
-        raise InputError(
-            f"device={params.device!r} cannot be used: {why} Allowed here: auto, {', '.join(machine.devices)}."
-        )
-    return params.device
-
-
 def plan_cases(params: MatmulParams, machine: Machine) -> list[Case]:
     """Return every case of the sweep, small to large; those too slow for the budget drop out later.
 
@@ -158,15 +139,6 @@ def plan_cases(params: MatmulParams, machine: Machine) -> list[Case]:
         tightest = min(too_large, key=lambda case: limits[case.device])
         raise InputError(_refusal(tightest, limits[tightest.device], params.dtype))
     return fits
-
-
-def memory_limits(machine: Machine) -> dict[str, int]:
-    """Return the bytes that one case may need, by device, where known."""
-    limits = {CPU: int(machine.memory.usable_bytes * CPU_MEMORY_SHARE)}
-    for gpu in machine.gpus:
-        if gpu.torch_device and gpu.memory_free_bytes is not None:
-            limits[gpu.torch_device] = int(gpu.memory_free_bytes * load_settings().max_device_memory)
-    return limits
 
 
 def _refusal(case: Case, limit_bytes: int, dtype: Dtype) -> str:

@@ -7,6 +7,7 @@ from matmul_made import GIB, make_machine
 from pydantic import ValidationError
 
 from gpuexplain.errors import InputError
+from gpuexplain.experiments.devices import resolve_device
 from gpuexplain.experiments.matmul.spec import (
     ARTICLE_PRESET,
     MatmulParams,
@@ -14,7 +15,6 @@ from gpuexplain.experiments.matmul.spec import (
     plan_cases,
     plan_refinement,
     plan_shapes,
-    resolve_device,
 )
 from gpuexplain.model import Clock, Dtype
 
