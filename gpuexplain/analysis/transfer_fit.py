@@ -9,7 +9,7 @@ from gpuexplain.analysis.rows import Floats, Rates, last_step_gain, read_rates, 
 from gpuexplain.analysis.thresholds import exceeds, reaches
 from gpuexplain.findings import FitStatus, NHalfStatus, TransferFit
 
-# Two parameters need a third point to be contradicted by.
+# Two parameters need a third size to be contradicted by; several points of one size are one size.
 FEWEST_POINTS = 3
 # A residual beyond this is another regime (a cache, contention, a second protocol), not noise.
 WORST_RESIDUAL = 0.30
@@ -65,14 +65,18 @@ def _first_at_half(points: Rates, plateau: float) -> float | None:
 
 
 def _n_half_status(points: Rates, at_half: float | None) -> NHalfStatus:
-    if len(points) < FEWEST_POINTS:
+    if _count_sizes(points) < FEWEST_POINTS:
         return NHalfStatus.TOO_FEW_POINTS
     return NHalfStatus.BELOW_RANGE if at_half == points.sizes[0] else NHalfStatus.LOCATED
 
 
+def _count_sizes(points: Rates) -> int:
+    return len(np.unique(points.sizes))
+
+
 def _fit(points: Rates) -> tuple[FitStatus, float, float, float | None]:
     """Return status, latency (s), rate (bytes/s) and the worst residual as a share of its time."""
-    if len(points) < FEWEST_POINTS:
+    if _count_sizes(points) < FEWEST_POINTS:
         return FitStatus.TOO_FEW_POINTS, 0.0, 0.0, None
     line = solve_line(points)
     residual = float(np.abs(line.residuals).max())

@@ -13,6 +13,7 @@ import pandas as pd
 from gpuexplain.errors import InputError
 from gpuexplain.model import Dtype, Flag, Status
 from gpuexplain.points import usable_rows
+from gpuexplain.store.nvbandwidth import is_nvbandwidth, read_nvbandwidth
 from gpuexplain.store.series_cells import CellError, read_positive, read_status
 from gpuexplain.store.series_columns import SeriesColumns, canonical_column, columns_of
 from gpuexplain.store.series_export import is_export, rows_of_export
@@ -66,6 +67,8 @@ def read_series(experiment: str, content: bytes, name: str) -> SeriesFile:
         InputError: If anything in it cannot be used; the text names file, row and column.
     """
     columns = columns_of(experiment)
+    if experiment == "transfer" and is_nvbandwidth(content):
+        return SeriesFile(*read_nvbandwidth(content, name))
     table = read_table(content, name)
     if is_export(table):
         table = rows_of_export(table, experiment)

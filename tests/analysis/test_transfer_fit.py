@@ -69,6 +69,13 @@ def test_two_points_are_too_few() -> None:
     assert found.plateau_gbps == 10.0
 
 
+def test_many_points_of_one_size_are_one_size() -> None:
+    """Eight GPUs at 512 MiB are no curve."""
+    found = find_transfer_fit(pd.DataFrame({"bytes": [2.0**29] * 8, "gbps": [26.0 + i / 10 for i in range(8)]}))
+    assert (found.fit_status, found.n_half_status) == ("too_few_points", "too_few_points")
+    assert found.plateau_gbps == 26.7
+
+
 def test_plateau_is_the_best_tested() -> None:
     """Not the fitted asymptote, not the last."""
     assert fit({1e3: 1.0, 1e6: 10.0, 1e7: 9.9}).plateau_gbps == 10.0
