@@ -1,0 +1,117 @@
+"""``run`` and ``snippet``: measure one experiment now, or get a script that does."""
+
+from typing import Annotated
+
+import typer
+
+from gpuexplain.cli.asked import read_params, read_seconds
+from gpuexplain.cli.printing import follow_with_bar, print_points, print_words, public_point, tell_state
+from gpuexplain.cli.root import (
+    VISITOR,
+    ExperimentArgument,
+    JsonOption,
+    app,
+    find_experiment,
+    out,
+    print_json,
+    started_runner,
+)
+from gpuexplain.engine.jobs import Job, JobState
+from gpuexplain.engine.runner import Runner
+from gpuexplain.errors import EngineError, NothingMeasuredError
+from gpuexplain.experiments.contract import Experiment
+from gpuexplain.model import Point, Status
+from gpuexplain.settings import load_settings
+
+# How long an interrupted run may take to end in order.
+LAST_WORDS_S = 5.0
+
+SetOption = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter; may be repeated.")
+]
+DeviceOption = Annotated[str | None, typer.Option(help="auto, cpu or cuda:N.")]
+
+
+@app.command()
+def run(
+    experiment: ExperimentArgument,
+    settings_: SetOption = None,
+    device: DeviceOption = None,
+    budget: Annotated[str | None, typer.Option(metavar="SECONDS", help="Seconds to spend.")] = None,
+    fresh: Annotated[bool, typer.Option(help="Measure even where a stored run answers.")] = True,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure an experiment now and store it; prints a progress bar, or one JSON object a line."""
+    chosen = find_experiment(experiment)
+    params = read_params(chosen, settings_ or [], device=device, budget_s=read_seconds(budget))
+    with started_runner(load_settings()) as (runner, machine):
+        chosen.plan_cases(params, machine)  # refuses what cannot run before anything starts
+        job = runner.submit(chosen, params, machine, VISITOR, fresh=fresh)
+        try:
+            job = _follow_as_json(runner, job) if as_json else follow_with_bar(runner.follow(job.run_id))
+        except KeyboardInterrupt:
+            runner.cancel(job.run_id, VISITOR)
+            runner.wait(job.run_id, LAST_WORDS_S)
+            raise
+    _conclude_run(chosen, job, as_json)
+
+
+@app.command()
+def snippet(experiment: ExperimentArgument, settings_: SetOption = None, device: DeviceOption = None) -> None:
+    """Print a standalone script that reproduces one point with nothing but torch."""
+    chosen = find_experiment(experiment)
+    params = read_params(chosen, settings_ or [], device=device)
+    print(chosen.write_snippet(params, None), end="")
+
+
+def _follow_as_json(runner: Runner, job: Job) -> Job:
+    news = News()
+    for job in runner.follow(job.run_id):  # noqa: B020 - the newest snapshot replaces the one before
+        news.tell(job)
+    return job
+
+
+class News:
+    """Prints each point of a job once, and again whenever it is narrower."""
+
+    def __init__(self) -> None:
+        self._sent: dict[tuple[str, str], Point] = {}
+
+    def tell(self, job: Job) -> None:
+        """Print what is new in a snapshot, one JSON object a line."""
+        for point in job.points:
+            if self._sent.get((job.run_id, point.case_id)) is not point:
+                self._sent[job.run_id, point.case_id] = point
+                print_json({"event": "point", "run_id": job.run_id, **public_point(point)})
+
+
+def has_measured(job: Job) -> bool:
+    """Return whether a job has a point that worked."""
+    return any(point.status is Status.OK and point.median_s is not None for point in job.points)
+
+
+def _conclude_run(experiment: Experiment, job: Job, as_json: bool) -> None:
+    findings = experiment.find(job.points)
+    points = experiment.flag_points(job.points, findings)
+    if as_json:
+        print_json(
+            {
+                "event": "done",
+                "experiment": experiment.id,
+                "run_id": job.run_id,
+                "state": str(job.state),
+                "reason": job.reason,
+                "findings": experiment.findings_json(findings),
+                "coverage": job.coverage.model_dump() if job.coverage else None,
+            }
+        )
+    else:
+        print_points(experiment, points)
+        print_words(experiment, findings)
+        out.print(f"\nRun {job.run_id}: {tell_state(str(job.state), job.reason)}")
+    if not has_measured(job):
+        raise NothingMeasuredError(job.reason or "Nothing could be measured; the points say why.")
+    if job.state is JobState.CANCELLED:
+        raise KeyboardInterrupt
+    if job.state is not JobState.DONE:
+        raise EngineError(f"The run ended early ({job.state}): {job.reason} Its points so far are stored.")
