@@ -25,9 +25,10 @@ class PageSpec:
 
 HOME = PageSpec("home", "", "Home", ":material/home:", "", is_default=True)
 MATMUL = PageSpec("matmul", "Measure", "Matrix multiply", ":material/grid_on:", "matmul")
+GLOSSARY = PageSpec("glossary", "About", "Glossary", ":material/menu_book:", "glossary")
 METHOD = PageSpec("method", "About", "How we measure", ":material/timer:", "method")
 
-PAGES = (HOME, MATMUL, METHOD)
+PAGES = (HOME, MATMUL, GLOSSARY, METHOD)
 
 
 def lab_page(experiment_id: str) -> PageSpec | None:
