@@ -18,8 +18,8 @@ from gpuexplain.ui.result import find_result
 from gpuexplain.ui.rich_text import to_html
 from gpuexplain.ui.run_panel import error_slot, start_run
 from gpuexplain.ui.session import current_theme
-from gpuexplain.ui.short import format_budget
 from gpuexplain.wording.machine_words import tell_machine_card
+from gpuexplain.wording.short import format_budget
 
 
 def show_home() -> None:

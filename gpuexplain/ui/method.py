@@ -3,8 +3,8 @@
 import streamlit as st
 
 from gpuexplain.measuring.statistics import CONFIDENCE, interval_rank
+from gpuexplain.report.method_words import method_sections, method_summary
 from gpuexplain.ui.head import show_head
-from gpuexplain.ui.method_words import method_sections, method_summary
 from gpuexplain.units import format_percent
 
 

@@ -13,7 +13,7 @@ from gpuexplain.ui import engine_access as access
 from gpuexplain.ui.controls import Controls
 from gpuexplain.ui.result import Result
 from gpuexplain.ui.session import visitor_id
-from gpuexplain.ui.short import format_budget
+from gpuexplain.wording.short import format_budget
 
 _ENDINGS = {
     JobState.CANCELLED: ("Cancelled", "Run again when you like."),

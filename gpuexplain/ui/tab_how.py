@@ -6,39 +6,13 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from gpuexplain.charts.theme import ENTITY_STYLES, PALETTES, Entity
-from gpuexplain.measuring.session import Coverage
 from gpuexplain.model import Conditions, Gauges, Point, Source
-from gpuexplain.ui.method_words import FLAG_WORDS, method_summary, say_flag
+from gpuexplain.report.condition_words import CONDITION_LABELS, GAUGE_LABELS, write_reading
+from gpuexplain.report.method_words import FLAG_WORDS, method_summary, say_coverage, say_flag
 from gpuexplain.ui.point_choice import choose_point
 from gpuexplain.ui.result import Result
 from gpuexplain.ui.session import current_theme
-from gpuexplain.units import format_percent, format_plus_minus, format_size, format_time
-
-_CONDITION_LABELS = {
-    "other_cpu_cores": "CPU cores kept busy by others",
-    "steal_share": "time given to other virtual machines",
-    "quota_throttled_s": "seconds held back by the CPU quota",
-    "involuntary_switches": "involuntary context switches",
-    "sm_clock_mhz": "GPU clock, MHz",
-    "memory_clock_mhz": "GPU memory clock, MHz",
-    "power_w": "GPU power, W",
-    "power_limit_w": "GPU power limit, W",
-    "temperature_c": "GPU temperature, °C",
-    "throttle_reasons": "throttle reasons",
-    "pcie_generation": "PCIe generation under load",
-    "pcie_width": "PCIe lanes under load",
-    "other_gpu_processes": "other processes on the GPU",
-    "gpu_utilisation": "share of the time in which the GPU ran a kernel",
-}
-_GAUGE_LABELS = {
-    "memory_allocated_bytes": "peak memory of live tensors",
-    "memory_reserved_bytes": "peak memory held by the allocator",
-    "memory_context_bytes": "CUDA context, in no allocator's count",
-    "memory_resident_bytes": "peak growth of the process in memory",
-    "energy_j": "energy of one call, J",
-    "clipped_count": "values beyond the format's largest number",
-}
-
+from gpuexplain.units import format_plus_minus, format_time
 
 _APART = 0.3  # ticks closer than this factor (natural logarithm) would lie on each other
 
@@ -77,9 +51,9 @@ def _show_point(point: Point) -> None:
         for flag in point.flags:
             st.markdown(f"- **{say_flag(flag)}**: {FLAG_WORDS.get(flag, '')}")
         if point.gauges is not None:
-            _show_known("**Read off once, outside the timed calls**", point.gauges, _GAUGE_LABELS)
+            _show_known("**Read off once, outside the timed calls**", point.gauges, GAUGE_LABELS)
         if point.conditions is not None:
-            _show_known("**Meanwhile**", point.conditions, _CONDITION_LABELS)
+            _show_known("**Meanwhile**", point.conditions, CONDITION_LABELS)
 
 
 def describe_samples(point: Point) -> str:
@@ -149,27 +123,10 @@ def _facts(point: Point) -> str:
 
 def _show_known(heading: str, readings: Conditions | Gauges, labels: dict[str, str]) -> None:
     known = readings.model_dump(exclude={"not_reported"}, exclude_none=True)
-    rows = [f"- {labels.get(name, name)}: {_plain(name, value)}" for name, value in known.items() if value != ()]
+    rows = [f"- {labels.get(name, name)}: {write_reading(name, value)}" for name, value in known.items() if value != ()]
     if rows:
         st.markdown(f"{heading}\n" + "\n".join(rows))
     if readings.not_reported:
         with st.expander("Not reported"):
             for name, reason in readings.not_reported.items():
                 st.markdown(f"- {labels.get(name, name)}: {reason}")
-
-
-def _plain(name: str, value: object) -> str:
-    if name.endswith("_bytes") and isinstance(value, int):
-        return format_size(value)
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
-
-
-def say_coverage(coverage: Coverage) -> str:
-    """Return where the time of a run went."""
-    return (
-        f"{coverage.rounds} rounds in {format_time(coverage.wall_s)} of {format_time(coverage.budget_s)}: "
-        f"{format_time(coverage.timed_s)} in samples, {format_time(coverage.warmup_s)} in warm-up and "
-        f"untimed calls, {format_time(coverage.prepare_s)} preparing, "
-        f"{format_time(coverage.verify_s)} checking results; "
-        f"{format_percent(coverage.sampling_share)} of the rest went into calls."
-    )

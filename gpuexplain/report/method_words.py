@@ -1,8 +1,10 @@
 """The measuring method in prose, every number taken from the constant that the code uses."""
 
 from gpuexplain.measuring import sampling, statistics
+from gpuexplain.measuring.session import Coverage
 from gpuexplain.model import HOLLOW_FLAGS, PRESET_BUDGET_S, Flag
-from gpuexplain.ui.short import format_budget, format_share
+from gpuexplain.units import format_percent, format_time
+from gpuexplain.wording.short import format_budget, format_share
 
 # What each flag means to a reader.
 FLAG_WORDS: dict[Flag, str] = {
@@ -110,3 +112,14 @@ def _statistics() -> list[str]:
         f"Under {statistics.FEWEST_FOR_INTERVAL} samples there is no interval: a whisker shows the extremes.",
         f"Points flagged {hollow} are drawn hollow and are never a best or the end of a range.",
     ]
+
+
+def say_coverage(coverage: Coverage) -> str:
+    """Return where the time of a run went."""
+    return (
+        f"{coverage.rounds} rounds in {format_time(coverage.wall_s)} of {format_time(coverage.budget_s)}: "
+        f"{format_time(coverage.timed_s)} in samples, {format_time(coverage.warmup_s)} in warm-up and "
+        f"untimed calls, {format_time(coverage.prepare_s)} preparing, "
+        f"{format_time(coverage.verify_s)} checking results; "
+        f"{format_percent(coverage.sampling_share)} of the rest went into calls."
+    )
