@@ -54,6 +54,8 @@ lock: $(VENV)/.dev
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url \
 		--custom-compile-command "make lock" pyproject.toml -o requirements.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url \
+		--custom-compile-command "make lock" --extra auth -c requirements.txt pyproject.toml -o requirements-auth.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url \
 		--custom-compile-command "make lock" --group dev -c requirements.txt pyproject.toml -o requirements-dev.txt
 
 clean:
