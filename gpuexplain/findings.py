@@ -162,6 +162,82 @@ class BatchKnee:
     knee_high: int | None = None
     largest_ran: int | None = None
     first_failed: int | None = None
+    saturation: "Saturation | None" = None
+    last_step_gain: float | None = None
+
+
+class Saturation(StrEnum):
+    """Whether more batch would still bring more throughput, as far as the intervals tell."""
+
+    SATURATED = "saturated"
+    STILL_RISING = "still_rising"
+    UNCERTAIN = "uncertain"
+
+
+@dataclass(frozen=True, slots=True)
+class FreeBatch:
+    """The batches whose step takes hardly longer than that of the smallest: the further examples are free.
+
+    By the medians up to ``largest``; by the intervals surely up to ``surely_largest`` and perhaps up to
+    ``perhaps_largest``. ``is_bounded``: the next batch measured takes longer, so the end was seen.
+    """
+
+    smallest: int
+    largest: int
+    surely_largest: int
+    perhaps_largest: int
+    step_s: float  # of the smallest
+    within: float  # a step is free up to this factor of it
+    is_bounded: bool
+
+
+class MemoryFitStatus(StrEnum):
+    """Whether memory = fixed + per example x batch describes the points."""
+
+    OK = "ok"
+    NOT_LINEAR = "not_linear"
+    TOO_FEW_POINTS = "too_few_points"
+    TOO_NOISY = "too_noisy"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFit:
+    """What a model holds whatever the batch, and what each further example adds (bytes)."""
+
+    status: MemoryFitStatus
+    fixed_bytes: float | None = None
+    bytes_per_example: float | None = None
+    worst_residual: float | None = None  # as a share of the memory of its point
+    n_points: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BatchCeiling:
+    """Where the memory ends: ``predicted_batch`` by the fit, ``largest_ran`` and ``first_failed`` as found.
+
+    ``agrees``: the prediction lies between the two; None where one of them is missing.
+    """
+
+    limit_bytes: int | None  # what the run was allowed to fill
+    predicted_batch: int | None
+    largest_ran: int
+    first_failed: int | None
+    agrees: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Whether batches that are multiples of ``multiple`` are faster an example than their neighbours.
+
+    ``gain`` is the median ratio of throughputs, aligned over not; ``low`` and ``high`` enclose all pairs.
+    """
+
+    multiple: int
+    pays: bool
+    gain: float
+    low: float
+    high: float
+    n_pairs: int
 
 
 class FitStatus(StrEnum):

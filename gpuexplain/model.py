@@ -198,6 +198,7 @@ class Gauges(BaseModel):
     memory_reserved_bytes: int | None = None  # peak that the allocator held for them
     memory_context_bytes: int | None = None  # the CUDA context, which no allocator counts
     memory_resident_bytes: int | None = None  # peak growth of the process in main memory
+    memory_limit_bytes: int | None = None  # what the run was allowed to fill of it
     energy_j: float | None = None  # of one call
     clipped_count: int | None = None  # values beyond the largest number of the format
     zeroed_count: int | None = None  # values other than zero that the format rounds to zero

@@ -11,7 +11,7 @@ from gpuexplain.analysis.rows import (
     require_columns,
 )
 from gpuexplain.analysis.thresholds import exceeds, falls_short, reaches
-from gpuexplain.findings import BatchKnee
+from gpuexplain.findings import BatchKnee, Saturation
 from gpuexplain.model import Status
 
 # The knee: beyond it a doubled batch buys less than a tenth more.
@@ -31,7 +31,8 @@ def find_batch_knee(frame: pd.DataFrame) -> BatchKnee:
     at: stopping at the first small gain would end early on a noisy series. With ``_lo`` and ``_hi``
     bounds, ``knee_low`` to ``knee_high`` is the range in which the knee may lie. Only tested batches
     are named; ``largest_ran`` is a bound, not a limit. Without a batch of at most half the largest
-    there is no last step, and ``saturated`` stays true.
+    there is no last step, and ``saturated`` stays true. ``saturation`` is the same question asked of the
+    intervals: where the last step may have gained more than 5 % or less, it is uncertain.
 
     Raises:
         PointsError: If a column is missing.
@@ -57,11 +58,24 @@ def find_batch_knee(frame: pd.DataFrame) -> BatchKnee:
         knee_high=high,
         largest_ran=ran,
         first_failed=failed,
+        saturation=_saturation(points, best),
+        last_step_gain=gain,
     )
 
 
 def _first(rates: "np.typing.NDArray[np.float64]", limit: float) -> int:
     return next(i for i, rate in enumerate(rates) if reaches(float(rate), limit))
+
+
+def _saturation(points: Rates, best: int) -> Saturation | None:
+    """Return what the last step gained at least and at most, judged; None where there is no last step."""
+    smallest = last_step_gain(points.sizes, np.where(points.sizes == points.sizes[-1], points.low, points.high))
+    largest = last_step_gain(points.sizes, np.where(points.sizes == points.sizes[-1], points.high, points.low))
+    if smallest is None or largest is None:
+        return None
+    if best != len(points) - 1 or not exceeds(1 + largest, 1 + STILL_RISING_ABOVE):
+        return Saturation.SATURATED
+    return Saturation.STILL_RISING if exceeds(1 + smallest, 1 + STILL_RISING_ABOVE) else Saturation.UNCERTAIN
 
 
 def _has_gap(points: Rates, knee: int, best: int) -> bool:

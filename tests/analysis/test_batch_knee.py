@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuexplain.analysis.batch_knee import find_batch_knee
-from gpuexplain.findings import BatchKnee
+from gpuexplain.findings import BatchKnee, Saturation
 
 
 def knee(points: dict[int, float], **columns: list[float] | list[str]) -> BatchKnee:
@@ -106,3 +106,38 @@ def test_only_tested_batches_are_named(points: dict[int, float]) -> None:
     assert found.knee_batch is not None
     assert found.best_batch is not None
     assert found.knee_batch <= found.best_batch
+
+
+SATURATION = {
+    "rising beyond its bounds": ({8: 500, 16: 1000}, 0.02, Saturation.STILL_RISING),
+    "level beyond its bounds": ({8: 1000, 16: 1001}, 0.01, Saturation.SATURATED),
+    "3 % more, give or take 10 %": ({8: 1000, 16: 1030}, 0.05, Saturation.UNCERTAIN),
+    "past the best": ({8: 1000, 16: 900}, 0.01, Saturation.SATURATED),
+    "one batch only": ({8: 1000}, 0.01, None),
+}
+
+
+@pytest.mark.parametrize(("points", "half_width", "saturation"), SATURATION.values(), ids=list(SATURATION))
+def test_saturation_asks_the_intervals(
+    points: dict[int, float], half_width: float, saturation: Saturation | None
+) -> None:
+    """It holds, it does not, or the last step may be either."""
+    rates = list(points.values())
+    bounds = {
+        "throughput_lo": [rate * (1 - half_width) for rate in rates],
+        "throughput_hi": [rate * (1 + half_width) for rate in rates],
+    }
+    assert knee(points, **bounds).saturation is saturation
+
+
+def test_the_last_step_is_told_with_its_gain() -> None:
+    """From 800 to 1000 is a quarter more."""
+    assert knee({8: 800, 16: 1000}).last_step_gain == pytest.approx(0.25)
+
+
+def test_a_knee_too_noisy_to_place_is_a_wide_range() -> None:
+    """Intervals of 40 % leave it anywhere from the smallest batch to the best."""
+    rates = [700.0, 800.0, 900.0, 1000.0]
+    bounds = {"throughput_lo": [0.6 * rate for rate in rates], "throughput_hi": [1.4 * rate for rate in rates]}
+    found = knee({1: 700, 2: 800, 4: 900, 8: 1000}, **bounds)
+    assert (found.knee_low, found.knee_high) == (1, 8)
