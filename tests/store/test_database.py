@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 from sqlalchemy import Connection, text
 
@@ -264,12 +265,31 @@ def test_only_runs_of_dead_processes_are_interrupted(
         (Owner(this_process().host, os.getpid(), this_process().started - 100), 0.0, True),
         (Owner("elsewhere", os.getpid(), this_process().started), SILENT_AFTER_S - 1, False),
         (Owner("elsewhere", os.getpid(), this_process().started), SILENT_AFTER_S + 1, True),
+        (Owner("elsewhere there boot", os.getpid(), 1.0), SILENT_AFTER_S - 1, False),
     ],
-    ids=["ourselves", "pid given to another", "elsewhere", "elsewhere, silent"],
+    ids=["ourselves", "pid given to another", "elsewhere", "elsewhere, silent", "elsewhere, booted"],
 )
 def test_an_owner_is_recognised_after_its_pid_was_reused(owner: Owner, silent_s: float, gone: bool) -> None:
     """Pid and start time together name a process; elsewhere only silence counts."""
     assert is_gone(owner, alive_at=1e9 - silent_s, now=1e9) is gone
+
+
+def test_a_run_from_before_the_latest_boot_has_no_owner() -> None:
+    """One of a namesake goes on: it signed after our boot."""
+    *host, _boot = this_process().host.split()
+    owner = Owner(" ".join([*host, "another-boot"]), os.getpid(), 1.0)
+    boot = psutil.boot_time()
+    assert is_gone(owner, alive_at=boot - 1, now=boot + 60)
+    assert not is_gone(owner, alive_at=boot + 50, now=boot + 60)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems tell no start but by the wall clock")
+def test_a_corrected_clock_makes_no_living_process_a_stranger(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The wall clock is set by an hour: what is derived from it moves, the start by the kernel does not."""
+    owner = this_process()
+    monkeypatch.setattr("psutil._pslinux.boot_time", lambda: 3e9)
+    assert psutil.Process().create_time() > 2.9e9
+    assert not is_gone(owner, alive_at=0.0, now=3600.0)
 
 
 def test_opening_is_cheap_and_loads_nothing_heavy(store: RunStore, store_url: str) -> None:
