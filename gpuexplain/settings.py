@@ -12,12 +12,17 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from gpuexplain.errors import InputError
 
 _PREFIX = "GPUEXPLAIN_"
+# Never repeated in an error: it may hold a password.
+_SECRET = frozenset({"database_url"})
+_ORIGIN = r"(self|https?://(\*\.)?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*(:\d{1,5})?)"
+_ADMITTED = r"([^\s,@*]+)?@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*"
 
 
 class Settings(BaseSettings):
     """Every field is one environment variable: ``GPUEXPLAIN_`` and its name in capitals."""
 
-    model_config = SettingsConfigDict(env_prefix=_PREFIX, frozen=True, extra="ignore")
+    # An empty variable counts as not set: compose files hand over empty ones.
+    model_config = SettingsConfigDict(env_prefix=_PREFIX, frozen=True, extra="ignore", env_ignore_empty=True)
 
     home: Path = Field(
         default_factory=lambda: user_data_path("gpuexplain", appauthor=False),
@@ -43,6 +48,23 @@ class Settings(BaseSettings):
     )
     max_queue: int = Field(default=20, ge=1, le=1000, description="jobs that may wait, 1 to 1000")
     read_only: bool = Field(default=False, description="true or false: show, never measure")
+    lock_dir: Path | None = Field(
+        default=None,
+        description="a folder that everything that measures on this host shares, containers too",
+    )
+    frame_ancestors: str = Field(
+        default="self",
+        pattern=rf"^(none|{_ORIGIN}( *[ ,] *{_ORIGIN})*)$",
+        description="whose pages may frame this one: none, or self and origins such as https://intranet.example.org",
+    )
+    login_allow: str | None = Field(
+        default=None,
+        pattern=rf"^(\*|{_ADMITTED}( *, *{_ADMITTED})*)$",
+        description="who may sign in: domains and people such as @example.org,ann@example.com; * for everybody",
+    )
+    login_hours: float = Field(
+        default=12, ge=0.25, le=720, description="hours until a signed-in person must sign in again, 0.25 to 720"
+    )
 
     @property
     def store_url(self) -> str:
@@ -65,5 +87,6 @@ def load_settings() -> Settings:
             field = str(problem["loc"][0])
             name = _PREFIX + field.upper()
             allowed = Settings.model_fields[field].description
-            lines.append(f"{name}={os.environ.get(name, '')!r} cannot be used. Allowed: {allowed}.")
+            given = name if field in _SECRET else f"{name}={os.environ.get(name, '')!r}"
+            lines.append(f"{given} cannot be used. Allowed: {allowed}.")
         raise InputError("\n".join(lines)) from None

@@ -26,10 +26,14 @@ _SHARED = Path("/tmp")  # noqa: S108 - the one folder that all users share; TMPD
 
 
 def lock_path(folder: Path | None = None) -> Path:
-    """Return the host's lock file: in ``folder``, else in the system's temporary folder."""
-    if folder is None:
-        shared = _SHARED.is_dir() and os.access(_SHARED, os.W_OK)
-        folder = _SHARED if shared else Path(tempfile.gettempdir())
+    """Return the host's lock file: in ``folder``, else in the system's temporary folder.
+
+    A folder that was named stands for the host: containers that share it have host names of their own.
+    """
+    if folder is not None:
+        return folder / "gpuexplain.lock"
+    shared = _SHARED.is_dir() and os.access(_SHARED, os.W_OK)
+    folder = _SHARED if shared else Path(tempfile.gettempdir())
     return folder / f"gpuexplain-{socket.gethostname()}.lock"
 
 

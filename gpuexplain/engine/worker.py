@@ -44,6 +44,7 @@ from gpuexplain.engine.worker_session import Channel, WorkerSession
 from gpuexplain.errors import EngineError, GpuExplainError, InputError
 from gpuexplain.measuring.session import Outcome
 from gpuexplain.measuring.stopwatch import DeviceLostError
+from gpuexplain.settings import load_settings
 
 HEARTBEAT_S = 1.0
 # torch with a CUDA context keeps 1-3 GB of host memory; much more after a job is a leak of the job.
@@ -169,7 +170,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     requests, events = _take_over_pipes()
     channel = Channel(events)
-    worker = Worker(channel, HostLock(options.lock_folder), options.allow_module)
+    lock = HostLock(options.lock_folder or load_settings().lock_dir)
+    worker = Worker(channel, lock, options.allow_module)
     channel.send(HelloEvent(protocol_version=PROTOCOL_VERSION, pid=os.getpid()))
     threading.Thread(target=worker.listen, args=(requests,), daemon=True).start()
     threading.Thread(target=worker.beat, daemon=True).start()

@@ -65,6 +65,18 @@ def test_every_user_may_use_the_file(tmp_path: Path) -> None:
     assert os.uname().nodename in lock_path().name
 
 
+def test_a_named_folder_stands_for_the_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two containers that share it have host names of their own, and one lock."""
+    monkeypatch.setattr("socket.gethostname", lambda: "container-1")
+    first, second, told = HostLock(tmp_path), None, []
+    monkeypatch.setattr("socket.gethostname", lambda: "container-2")
+    second = HostLock(tmp_path)
+    assert first.acquire("a", _ignore, _never)
+    assert not second.acquire("b", told.append, lambda: bool(told))
+    first.release()
+    assert len(told) == 1
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as two users")
 def test_another_users_file_in_a_sticky_folder_can_be_locked(tmp_path: Path) -> None:
     """Linux refuses to create such a file again; opening it is enough."""
