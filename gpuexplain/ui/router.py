@@ -4,6 +4,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from gpuexplain.ui.login_page import show_login, show_who, who_is_here
+from gpuexplain.ui.login_rules import Person, Refusal
 from gpuexplain.ui.pages import PAGES
 from gpuexplain.ui.sidebar import show_sidebar
 from gpuexplain.ui.style import apply_style
@@ -24,7 +26,14 @@ for spec in PAGES:
         default=spec.is_default,
     )
     groups.setdefault(spec.group, []).append(page)
-current = st.navigation(groups)
+somebody = who_is_here()
+# Strangers keep the address they asked for, and see nothing else of the app.
+current = st.navigation(groups, position="hidden" if isinstance(somebody, Refusal) else "sidebar")
 apply_style()
+if isinstance(somebody, Refusal):
+    show_login(somebody)
+    st.stop()
 show_sidebar()
+if isinstance(somebody, Person):
+    show_who(somebody)
 current.run()

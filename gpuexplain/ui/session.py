@@ -5,14 +5,25 @@ import secrets
 import streamlit as st
 
 from gpuexplain.charts.theme import Theme
+from gpuexplain.ui.login_page import SignInError, signed_in_person
 from gpuexplain.ui.visitor_cookie import VISITOR_COOKIE
 
 
 def visitor_id() -> str:
     """Return the name under which this browser asks for jobs: anonymous, the same in all its tabs.
 
-    Without cookies every tab is a visitor of its own.
+    Without cookies every tab is a visitor of its own. Where people sign in, it is the person's, on every device.
+
+    Raises:
+        SignInError: If people sign in here and this one's sign-in has expired.
     """
+    try:
+        person = signed_in_person()
+    except SignInError:
+        st.rerun()  # the frame asks to sign in; inside a click this does nothing, and the error is told there
+        raise
+    if person is not None:
+        return person.visitor
     cookie = st.context.cookies.get(VISITOR_COOKIE)
     if isinstance(cookie, str) and cookie:
         return f"visitor-{cookie[:16]}"
