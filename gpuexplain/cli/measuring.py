@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from gpuexplain.cli.asked import read_params, read_seconds
-from gpuexplain.cli.printing import follow_with_bar, print_points, print_words, public_point, tell_state
+from gpuexplain.cli.printing import follow_with_bar, print_points, print_words, public_point
 from gpuexplain.cli.root import (
     VISITOR,
     ExperimentArgument,
@@ -21,6 +21,7 @@ from gpuexplain.engine.runner import Runner
 from gpuexplain.errors import EngineError, NothingMeasuredError
 from gpuexplain.experiments.contract import Experiment
 from gpuexplain.model import Point, Status
+from gpuexplain.report.point_table import tell_state
 from gpuexplain.settings import load_settings
 
 # How long an interrupted run may take to end in order.

@@ -1,7 +1,6 @@
 """How a result looks in a terminal of any width, and in a pipe: nothing vital is ever cut."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -13,22 +12,14 @@ from gpuexplain.cli.root import err, out
 from gpuexplain.engine.jobs import Job
 from gpuexplain.experiments.contract import Experiment
 from gpuexplain.model import Point
-from gpuexplain.units import NBSP, format_time
+from gpuexplain.report.point_table import NOTES, PointColumn, point_columns, tell_reasons
 from gpuexplain.wording.markup import plain
 from gpuexplain.wording.phrases import join_words
 
-NOTES = "notes"
 # What a narrow terminal does without, first to go first.
 EXPENDABLE = ("first call", "error", "samples")
 _WIDEST = 10_000  # more columns than any table has
 _NARROWEST_NOTES = 14  # the longest flag fits
-
-
-@dataclass(frozen=True, slots=True)
-class _Column:
-    heading: str
-    write: Callable[[Point], str]
-    justify: Any = "right"
 
 
 def public_point(point: Point) -> dict[str, Any]:
@@ -38,7 +29,7 @@ def public_point(point: Point) -> dict[str, Any]:
 
 def print_points(experiment: Experiment, points: Sequence[Point], console: Console = out) -> None:
     """Print one row a point; then, in words, what became of those that did not work."""
-    columns = _columns(experiment)
+    columns = point_columns(experiment)
     left_out: list[str] = []
     table = _table(columns, points)
     for heading in EXPENDABLE:
@@ -50,35 +41,11 @@ def print_points(experiment: Experiment, points: Sequence[Point], console: Conso
     print_table(table, console)
     if left_out:
         console.print(f"Left out at this width: {join_words(left_out)}. `show ID --json` has everything.")
-    for line in _tell_reasons(experiment, points):
+    for line in tell_reasons(experiment, points):
         console.print(line)
 
 
-def _columns(experiment: Experiment) -> list[_Column]:
-    heading = experiment.x_heading
-    return [
-        _Column("series", lambda p: p.series, "left"),
-        _Column(heading, lambda p: _without_heading(experiment.say_x(p.x), heading)),
-        _Column("median", lambda p: format_time(p.median_s) if p.median_s is not None else str(p.status)),
-        _Column("95 %", lambda p: f"±{p.half_width * 100:.1f} %" if p.half_width is not None else "-"),
-        _Column("samples", lambda p: str(p.n_samples)),
-        _Column("first call", lambda p: format_time(p.first_call_s) if p.first_call_s is not None else "-"),
-        _Column("rate", lambda p: experiment.say_rate(p) or "-"),
-        _Column("error", lambda p: f"{p.rel_error:.1e}" if p.rel_error is not None else "-"),
-        _Column(NOTES, lambda p: " ".join(p.flags), "left"),
-    ]
-
-
-def _without_heading(text: str, heading: str) -> str:
-    """Return ``512`` for ``n = 512`` under the heading ``n``, ``64`` for ``batch 64`` under ``batch``."""
-    shown = text.replace(NBSP, " ")
-    for start in (f"{heading} = ", f"{heading} "):
-        if shown.startswith(start):
-            return shown.removeprefix(start)
-    return shown
-
-
-def _table(columns: Sequence[_Column], points: Sequence[Point]) -> Table:
+def _table(columns: Sequence[PointColumn], points: Sequence[Point]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in columns:
         is_notes = column.heading == NOTES
@@ -103,23 +70,6 @@ def print_table(table: Table, console: Console = out) -> None:
 
 def _measure(table: Table, console: Console) -> Measurement:
     return Measurement.get(console, console.options.update(max_width=_WIDEST), table)
-
-
-def _tell_reasons(experiment: Experiment, points: Sequence[Point]) -> list[str]:
-    """Return a line for each reason, with the sizes it is about."""
-    sizes: dict[tuple[str, str, str], list[str]] = {}
-    for p in points:
-        if p.reason:
-            sizes.setdefault((p.series, str(p.status), p.reason), []).append(experiment.say_x(p.x))
-    return [
-        f"{series}, {join_words(said).replace(NBSP, ' ')}: {tell_state(status, reason)}"
-        for (series, status, reason), said in sizes.items()
-    ]
-
-
-def tell_state(state: str, reason: str) -> str:
-    """Return how something ended, and why where that is known."""
-    return f"{state}. {reason}" if reason else state
 
 
 def print_words(experiment: Experiment, findings: Any, console: Console = out) -> None:

@@ -9,10 +9,12 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from gpuexplain.cli.printing import print_points, print_table, print_words, public_point, tell_state
+from gpuexplain.cli.printing import print_points, print_table, print_words, public_point
 from gpuexplain.cli.root import JsonOption, RunArgument, app, err, find_experiment, out, print_json, store
 from gpuexplain.errors import InputError
 from gpuexplain.registry import EXPERIMENTS
+from gpuexplain.report.page import write_run
+from gpuexplain.report.point_table import tell_state
 from gpuexplain.store.exports import export_csv, export_json, read_json
 from gpuexplain.store.parquet import export_parquet
 from gpuexplain.store.run import RunSummary, StoredRun
@@ -25,6 +27,7 @@ class ExportFormat(StrEnum):
     CSV = "csv"
     JSON = "json"
     PARQUET = "parquet"
+    HTML = "html"
 
 
 @app.command()
@@ -80,10 +83,12 @@ def show(run_id: RunArgument, as_json: JsonOption = False) -> None:
 @app.command()
 def export(
     run_id: RunArgument,
-    format_: Annotated[ExportFormat, typer.Option("--format", help="What to write.")] = ExportFormat.JSON,
+    format_: Annotated[
+        ExportFormat, typer.Option("--format", help="What to write; html is a page that opens offline.")
+    ] = ExportFormat.JSON,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File; standard output if unset.")] = None,
 ) -> None:
-    """Write a stored run: csv and parquet have one row a point, json also every raw sample."""
+    """Write a stored run: csv and parquet have one row a point, json every raw sample, html a page to read."""
     stored = store().load_run(run_id)
     content = _export(stored, format_)
     if output is not None:
@@ -103,6 +108,8 @@ def _export(run: StoredRun, format_: ExportFormat) -> bytes:
             return export_json(run).encode()
         case ExportFormat.PARQUET:
             return export_parquet(run)
+        case ExportFormat.HTML:
+            return write_run(find_experiment(run.experiment), run, time.time()).encode()
 
 
 def write_file(path: Path, content: bytes) -> None:

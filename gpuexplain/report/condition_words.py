@@ -1,6 +1,9 @@
 """What went on beside the measuring, and what was read off once per case, as labelled text."""
 
-from gpuexplain.units import format_size
+from collections.abc import Iterable
+
+from gpuexplain.model import Point
+from gpuexplain.units import format_significant, format_size
 
 CONDITION_LABELS = {
     "other_cpu_cores": "CPU cores kept busy by others",
@@ -32,4 +35,26 @@ def write_reading(name: str, value: object) -> str:
     """Return a condition or gauge as text; ``name`` is its field."""
     if name.endswith("_bytes") and isinstance(value, int):
         return format_size(value)
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+    return format_significant(value) if isinstance(value, float) else str(value)
+
+
+def summarise_conditions(points: Iterable[Point]) -> list[tuple[str, str]]:
+    """Return (label, text) of what went on while these points were taken: a value, or the range of it."""
+    seen: dict[str, list[object]] = {}
+    missing: dict[str, str] = {}
+    for conditions in (point.conditions for point in points if point.conditions is not None):
+        for name, value in conditions.model_dump(exclude={"not_reported"}, exclude_none=True).items():
+            seen.setdefault(name, []).append(value)
+        missing |= conditions.not_reported
+    rows = [(CONDITION_LABELS.get(name, name), _range(name, values)) for name, values in seen.items()]
+    rows = [(label, text) for label, text in rows if text]
+    gone = [(CONDITION_LABELS.get(name, name), reason) for name, reason in missing.items() if name not in seen]
+    return rows + [(label, f"not reported ({reason})") for label, reason in gone]
+
+
+def _range(name: str, values: list[object]) -> str:
+    numbers = [value for value in values if isinstance(value, int | float)]
+    if numbers:
+        low, high = (write_reading(name, number) for number in (min(numbers), max(numbers)))
+        return low if low == high else f"{low} to {high}"
+    return ", ".join(sorted({str(word) for value in values if isinstance(value, tuple | list) for word in value}))
