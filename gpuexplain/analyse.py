@@ -13,6 +13,7 @@ from gpuexplain.analysis.transfer_fit import find_transfer_fit
 from gpuexplain.errors import InputError
 from gpuexplain.findings import BatchKnee, Crossover, MatmulPeak, PrecisionRanking, TransferFit
 from gpuexplain.model import Dtype
+from gpuexplain.points import least_disturbed_rows
 from gpuexplain.store.series_columns import SERIES_COLUMNS
 from gpuexplain.store.series_files import SeriesFile, read_series, read_series_file
 
@@ -66,7 +67,8 @@ def _check_dtype(dtype: Dtype | str | None) -> Dtype | None:
 
 
 def _analyse(experiment: str, series: SeriesFile, gpu: str | None, dtype: Dtype | None) -> Analysis:
-    return Analysis(_find(experiment, series.frame, gpu, dtype), series.notes)
+    frame, _ = least_disturbed_rows(series.frame)
+    return Analysis(_find(experiment, frame, gpu, dtype), series.notes)
 
 
 def _find(experiment: str, frame: pd.DataFrame, gpu: str | None, dtype: Dtype | None) -> SeriesFinding:

@@ -10,6 +10,9 @@ import pandas as pd
 from gpuexplain.errors import PointsError
 from gpuexplain.model import HOLLOW_FLAGS, Flag, Point, Status
 
+# What happened to the machine meanwhile, as opposed to what the time itself gives away.
+LOAD_FLAGS = frozenset({Flag.UNDER_LOAD, Flag.THROTTLED, Flag.DRIFTING})
+
 # Column -> pandas dtype. Numeric columns stay nullable floats; "OOM" is never written into one.
 COLUMNS: dict[str, str] = {
     "experiment": "string",
@@ -82,6 +85,24 @@ def usable_rows(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[mask]
 
 
+def least_disturbed_rows(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[Flag, ...]]:
+    """Return the frame to conclude from, and the flags that had to be overlooked for it.
+
+    Disturbed rows count only where their series (their ``dtype``, where there is that column) has no
+    usable row: then their flags are taken off. Everything else stays as it is.
+    """
+    of = frame["dtype"] if "dtype" in frame else pd.Series("", index=frame.index)
+    has_usable = of.isin(set(of[usable_rows(frame).index]))
+    overlooked = ~has_usable & has_flag(frame, *LOAD_FLAGS) & ~has_flag(frame, *HOLLOW_FLAGS - LOAD_FLAGS)
+    if "status" in frame:
+        overlooked &= frame["status"] == Status.OK.value
+    if not overlooked.any():
+        return frame, ()
+    found = tuple(flag for flag in Flag if flag in LOAD_FLAGS and has_flag(frame[overlooked], flag).any())
+    bare = frame["flags"].map(lambda text: " ".join(f for f in str(text).split() if f not in LOAD_FLAGS))
+    return frame.assign(flags=frame["flags"].mask(overlooked, bare)), found
+
+
 def series_of(points: Sequence[Point], series: str, device: str | None = None) -> list[Point]:
     """Return one series (of one device, if named), by rising x.
 
@@ -104,7 +125,9 @@ def with_flags(point: Point, *flags: Flag) -> Point:
 __all__ = [
     "COLUMNS",
     "HOLLOW_FLAGS",
+    "LOAD_FLAGS",
     "has_flag",
+    "least_disturbed_rows",
     "points_frame",
     "series_of",
     "usable",

@@ -85,6 +85,8 @@ def _pair_rows(table: Table, rows: list[TableRow]) -> Table:
                 size = row.cells["x"]
                 merged = by_size.setdefault(size, TableRow(row.number, {"n": size}))
                 merged.cells[column] = row.cells.get("median_s", "")
+                flags = (*merged.cells.get("flags", "").split(), *row.cells.get("flags", "").split())
+                merged.cells["flags"] = " ".join(dict.fromkeys(flags))  # a comparison is as good as its worse side
                 for end, source in (("_lo", "ci_low_s"), ("_hi", "ci_high_s")):
                     merged.cells[column + end] = row.cells.get(source, "")
     common = [row for row in by_size.values() if {"cpu_seconds", "gpu_seconds"} <= set(row.cells)]

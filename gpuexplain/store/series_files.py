@@ -12,7 +12,7 @@ import pandas as pd
 
 from gpuexplain.errors import InputError
 from gpuexplain.model import Dtype, Flag, Status
-from gpuexplain.points import usable_rows
+from gpuexplain.points import least_disturbed_rows, usable_rows
 from gpuexplain.store.nvbandwidth import is_nvbandwidth, read_nvbandwidth
 from gpuexplain.store.series_cells import CellError, read_positive, read_status
 from gpuexplain.store.series_columns import SeriesColumns, canonical_column, columns_of
@@ -29,6 +29,7 @@ from gpuexplain.store.series_table import (
 _BOUND_ROUNDING = 1e-6
 # A note is one line.
 _LISTED = 5
+_DISTURBANCES = {Flag.UNDER_LOAD: "under load", Flag.THROTTLED: "throttled", Flag.DRIFTING: "while drifting"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +218,13 @@ def _row_notes(frame: pd.DataFrame, table: Table, columns: SeriesColumns) -> Ite
 
 
 def _count_notes(frame: pd.DataFrame, columns: SeriesColumns) -> Iterator[str]:
-    count = len(usable_rows(frame))
+    kept, overlooked = least_disturbed_rows(frame)
+    if overlooked:
+        of = ""
+        if columns.has_dtype:
+            of = f" of {', '.join(dict.fromkeys(frame.loc[kept['flags'] != frame['flags'], 'dtype']))}"
+        yield f"all points{of} were taken {' or '.join(_DISTURBANCES[flag] for flag in overlooked)}: provisional"
+    count = len(usable_rows(kept))
     if count < 2:
         yield f"{count} usable point(s): too few to see a change with {columns.size} (too_few_points)"
 

@@ -351,6 +351,41 @@ def test_export_gives_a_crossover() -> None:
     assert column(found, "gpu_with_transfer_seconds")[1] == 0.7
 
 
+def test_a_crossover_of_an_export_is_as_disturbed_as_its_worse_side() -> None:
+    """Each flag once."""
+    points = [exported("cpu", 64, 1.0, flags=["under_load", "few_samples"]), exported("cpu", 128, 1.0)]
+    points += [exported("gpu_call", n, 0.5, flags=["few_samples"]) for n in (64, 128)]
+    found = read(json.dumps({"points": points}), "crossover")
+    assert list(found.frame["flags"]) == ["under_load few_samples", "few_samples"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "note"),
+    [
+        ("under_load", "all points were taken under load: provisional"),
+        ("under_load drifting", "all points were taken under load or while drifting: provisional"),
+        ("throttled few_samples", "all points were taken throttled: provisional"),
+    ],
+)
+def test_a_file_without_a_quiet_point_is_provisional(flags: str, note: str) -> None:
+    """Better an answer that says so than none; the flags stay in the frame."""
+    found = read(f"n,seconds,flags\n64,1,{flags}\n128,2,{flags}\n")
+    assert found.notes == (note,)
+    assert list(found.frame["flags"]) == [flags, flags]
+
+
+def test_one_quiet_point_is_enough_to_conclude_from() -> None:
+    """A disturbed one never stands beside it."""
+    found = read("n,seconds,flags\n64,1,under_load\n128,2,\n")
+    assert found.notes == ("1 usable point(s): too few to see a change with n (too_few_points)",)
+
+
+def test_a_number_format_without_a_quiet_point_is_named() -> None:
+    """Each format is a series of its own."""
+    found = read("dtype,n,seconds,flags\nfp32,64,1,\nfp32,128,2,\nbf16,64,1,under_load\n", "precision")
+    assert found.notes == ("all points of bf16 were taken under load: provisional",)
+
+
 @pytest.mark.parametrize(
     ("experiment", "points", "problem"),
     [
