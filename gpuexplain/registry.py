@@ -4,3 +4,5 @@ from gpuexplain.experiments.contract import Experiment
 from gpuexplain.experiments.matmul.experiment import MATMUL
 
 EXPERIMENTS: dict[str, Experiment] = {experiment.id: experiment for experiment in (MATMUL,)}
+# The experiments of the tour, which Home and the summary show.
+CORE = tuple(experiment for experiment in EXPERIMENTS.values() if experiment.tour_params is not None)

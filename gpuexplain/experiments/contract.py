@@ -101,8 +101,9 @@ class Experiment:
     x_heading: str  # the column of sizes in a table
     say_rate: Callable[[Point], str]  # the speed of a point with its unit; "" where it has none
     headline: Callable[[Any], Headline | None]  # None while there is no number
-    tour_params: Params  # what the tour asks for: about 11 s, so that four runs fit into a minute
-    points_of_file: Callable[[SeriesFile, FileOrigin], list[Point]]  # anybody's rows, source RECORDED
+    # What the tour asks for: about 11 s, so that four runs fit into a minute; None: not in the tour.
+    tour_params: Params | None = None
+    points_of_file: Callable[[SeriesFile, FileOrigin], list[Point]] | None = None  # anybody's rows, source RECORDED
     published: Callable[[], tuple[PublishedResult, ...]] = tuple
     default_published: Callable[[Any], PublishedResult | None] = lambda _: None  # by params
     question: Question | None = None

@@ -59,6 +59,7 @@ def test_a_file_becomes_recorded_points() -> None:
     """Rates become times; a row without a time keeps its status; the file is named."""
     content = b"n,tflops,tflops_lo,tflops_hi,status,flags\n128,2,1.9,2.1,ok,\n256,4,,,ok,under_load\n512,,,,OOM,\n"
     series = read_series("matmul", content, "mine.csv")
+    assert MATMUL.points_of_file is not None
     points = MATMUL.points_of_file(series, FileOrigin("mine.csv", "RTX 4090", Dtype.BF16))
     assert [(p.x, p.status, p.dtype, p.series, p.source, p.source_note) for p in points] == [
         (x, status, Dtype.BF16, GPU_CALL, Source.RECORDED, "mine.csv")
@@ -84,4 +85,5 @@ def test_published_series_are_found_by_their_key() -> None:
 def test_the_tour_asks_a_default_question() -> None:
     """Only the effort differs, so the page shows the tour's run without any change of settings."""
     effort = {"preset", "budget_s"}
+    assert MATMUL.tour_params is not None
     assert MATMUL.tour_params.model_dump(exclude=effort) == MatmulParams().model_dump(exclude=effort)
