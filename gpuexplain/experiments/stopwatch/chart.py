@@ -77,10 +77,10 @@ def _factor_axes(traps: Sequence[Trap], theme: Theme, top: float) -> dict[str, A
         },
         "yaxis": {
             "domain": [0, top],
-            "type": "category",
-            "categoryorder": "array",
-            "categoryarray": names,
+            "tickvals": list(range(len(names))),
+            "ticktext": names,
             "range": [-0.6, len(names) - 0.4],
+            "zeroline": False,
             "showgrid": False,
             "tickfont": {"color": palette.text},
             "automargin": False,
@@ -106,7 +106,7 @@ def _factor_traces(traps: Sequence[Trap], findings: StopwatchFindings, theme: Th
     }
     wrong = go.Scatter(
         x=[t.factor for t in ordered],
-        y=[_name(t) for t in ordered],
+        y=list(range(1, len(ordered) + 1)),
         mode="markers",
         name="what the mistake shows",
         marker={
@@ -120,7 +120,7 @@ def _factor_traces(traps: Sequence[Trap], findings: StopwatchFindings, theme: Th
     )
     right = go.Scatter(
         x=[1.0],
-        y=["the right figure"],
+        y=[0],
         mode="markers+text",
         name="the right figure",
         marker={"size": 11, "color": ENTITY_STYLES[entity_of(findings.device)].color(theme)},
@@ -131,7 +131,7 @@ def _factor_traces(traps: Sequence[Trap], findings: StopwatchFindings, theme: Th
     )
     line = go.Scatter(
         x=[1.0, 1.0],
-        y=["the right figure", _name(ordered[-1])],
+        y=[0, len(ordered)],
         mode="lines",
         line={"color": palette.muted, "dash": "dot", "width": 1},
         hoverinfo="skip",
@@ -152,7 +152,7 @@ def _hover(trap: Trap) -> str:
 def _add_lanes(figure: go.Figure, findings: StopwatchFindings, theme: Theme, bottom: float) -> None:
     """Draw who is busy when, on axes of their own above the factors."""
     palette = PALETTES[theme]
-    rows = list(dict.fromkeys(_row(event, findings) for event in findings.lanes))
+    rows = list(dict.fromkeys(_row(event, findings) for event in findings.lanes))[::-1]
     end_s = max(event.start_s + event.length_s for event in findings.lanes)
     for lane, color, name in _lane_looks(findings, theme):
         events = [event for event in findings.lanes if event.lane is lane]
@@ -160,7 +160,7 @@ def _add_lanes(figure: go.Figure, findings: StopwatchFindings, theme: Theme, bot
             figure.add_bar(
                 x=[event.length_s for event in events],
                 base=[event.start_s for event in events],
-                y=[_row(event, findings) for event in events],
+                y=[rows.index(_row(event, findings)) for event in events],
                 orientation="h",
                 name=name,
                 marker={"color": color, "line": {"color": palette.background, "width": 1.5}},
@@ -185,14 +185,14 @@ def _add_lanes(figure: go.Figure, findings: StopwatchFindings, theme: Theme, bot
         yaxis2={
             "anchor": "x2",
             "domain": [bottom, 1],
-            "type": "category",
-            "categoryorder": "array",
-            "categoryarray": rows[::-1],
+            "tickvals": list(range(len(rows))),
+            "ticktext": rows,
+            "zeroline": False,
             "showgrid": False,
             "tickfont": {"color": palette.text},
         },
     )
-    for words in _brackets(findings, theme):
+    for words in _brackets(findings, rows, theme):
         figure.add_annotation(words)
 
 
@@ -213,7 +213,7 @@ def _lane_looks(findings: StopwatchFindings, theme: Theme) -> list[tuple[Lane, s
     ]
 
 
-def _brackets(findings: StopwatchFindings, theme: Theme) -> list[dict[str, Any]]:
+def _brackets(findings: StopwatchFindings, rows: list[str], theme: Theme) -> list[dict[str, Any]]:
     """Name the naive and the true stretch of the first call that did not wait."""
     queued = [e for e in findings.lanes if not e.waits]
     host = next((e for e in queued if e.lane is Lane.HOST), None)
@@ -225,8 +225,8 @@ def _brackets(findings: StopwatchFindings, theme: Theme) -> list[dict[str, Any]]
     true = f"true: {format_time(work.start_s + work.length_s - host.start_s, 2)}"
     place = {"xref": "x2", "yref": "y2", "xanchor": "left", "yanchor": "bottom", "yshift": 10}
     return [
-        note(naive, warning, theme, x=host.start_s, y=_row(host, findings), **place),
-        note(true, PALETTES[theme].text, theme, x=work.start_s, y=_row(work, findings), **place),
+        note(naive, warning, theme, x=host.start_s, y=rows.index(_row(host, findings)), **place),
+        note(true, PALETTES[theme].text, theme, x=work.start_s, y=rows.index(_row(work, findings)), **place),
     ]
 
 

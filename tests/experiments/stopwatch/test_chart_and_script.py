@@ -29,7 +29,7 @@ def test_a_gpu_shows_both_lanes_with_and_without_a_wait(theme: Theme) -> None:
     """Four rows, and the naive and the true stretch named."""
     points = gpu_points()
     figure = draw_main(points, find_stopwatch_findings(points), theme)
-    assert list(figure.layout.yaxis2.categoryarray) == [
+    assert list(figure.layout.yaxis2.ticktext) == [
         "queueing: work", "queueing: program", "waiting: work", "waiting: program",
     ]  # fmt: skip
     texts = [a.text.replace("\u00a0", " ") for a in figure.layout.annotations]
@@ -40,7 +40,7 @@ def test_a_gpu_shows_both_lanes_with_and_without_a_wait(theme: Theme) -> None:
 def test_mistakes_are_ordered_by_their_factor() -> None:
     """The smallest figure at the bottom, above the right one; what does not exist here is not drawn."""
     points = cpu_points(**{Way.ONE_THREAD: {"median_s": 2e-3}, Way.CONSTANTS: {"median_s": 0.5e-3}})
-    names = list(draw_main(points, find_stopwatch_findings(points), "light").layout.yaxis.categoryarray)
+    names = list(draw_main(points, find_stopwatch_findings(points), "light").layout.yaxis.ticktext)
     assert (names[0], names[1], names[-1]) == ("the right figure", "constants as input", "one CPU thread")
     assert "no synchronise" not in names
 
