@@ -69,7 +69,10 @@ def is_guarded(path: str) -> bool:
 
 def page_in(address: str, login: Login) -> str:
     """Return path and query of one of our own pages, from its whole address; "" for every other address."""
-    parts = urlsplit(address[:_MOST_CHARACTERS])
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return ""
     if f"{parts.scheme}://{parts.netloc}" != login.origin:
         return ""
     return own_page(f"{parts.path}?{parts.query}" if parts.query else parts.path, login)

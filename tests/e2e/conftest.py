@@ -2,20 +2,15 @@
 
 import os
 import shutil
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
-from e2e_net import free_port, get_json
+from e2e_server import running_app
 from playwright.sync_api import Browser, BrowserContext, Page
 
-ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-START_S = 30.0
 # Streamlit asks for these relative to a deep link before it finds its base.
 EXPECTED_404 = ("/_stcore/health", "/_stcore/host-config")
 
@@ -40,36 +35,8 @@ def browser_type_launch_args(browser_type_launch_args: dict) -> dict:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The app on a free port with an empty store; its address."""
-    home = tmp_path_factory.mktemp("home")
-    address = f"http://127.0.0.1:{(port := free_port())}"
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    log = (home / "server.log").open("w")
-    process = subprocess.Popen(
-        [*command, "--server.address", "127.0.0.1"],
-        cwd=ROOT,
-        env={**os.environ, "GPUEXPLAIN_HOME": str(home)},
-        stdout=log,
-        stderr=subprocess.STDOUT,
-    )
-    try:
-        _wait_until_ready(address, process, home / "server.log")
-        yield address
-    finally:
-        process.terminate()
-        process.wait(20)
-        log.close()
-
-
-def _wait_until_ready(address: str, process: subprocess.Popen, log: Path) -> None:
-    give_up = time.monotonic() + START_S
-    while time.monotonic() < give_up and process.poll() is None:
-        try:
-            if get_json(f"{address}/api/ready")[0] == 200:
-                return
-        except OSError:
-            pass
-        time.sleep(0.2)
-    pytest.fail(f"The server was not ready in {START_S:g} s:\n{log.read_text()[-3000:]}")
+    with running_app(tmp_path_factory.mktemp("home")) as app:
+        yield app.address
 
 
 class Watch:

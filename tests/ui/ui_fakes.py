@@ -145,11 +145,12 @@ class Answer:
         return json.loads(self.body)
 
 
-def ask(app: object, path: str, cookie: str = "") -> Answer:
+def ask(app: object, path: str, cookie: str = "", headers: dict[str, str] | None = None) -> Answer:
     """Send one GET to an ASGI app and return its answer."""
     answer = Answer()
-    headers = [(b"cookie", cookie.encode())] if cookie else []
-    scope = {"type": "http", "method": "GET", "path": path, "headers": headers, "query_string": b""}
+    sent = {**(headers or {}), **({"cookie": cookie} if cookie else {})}
+    scope = {"type": "http", "method": "GET", "path": path, "query_string": b""}
+    scope["headers"] = [(name.encode(), text.encode()) for name, text in sent.items()]
 
     async def receive() -> dict:
         return {"type": "http.request"}
