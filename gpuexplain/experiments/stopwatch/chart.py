@@ -21,7 +21,7 @@ HINT = "Press Run: one product, timed right and in every wrong way."
 HEIGHT_PX = 560
 LANES_SHARE = 0.34  # of the height, where there are lanes
 LEFT_PX = 128
-MOST_FACTOR = 1e3
+MOST_TICKS = 4  # more would touch on a phone
 _LANE_NAMES = {Lane.HOST: "program", Lane.WAIT: "program", Lane.DEVICE: "work"}
 
 
@@ -58,11 +58,12 @@ def _factor_axes(traps: Sequence[Trap], theme: Theme, top: float) -> dict[str, A
     palette = PALETTES[theme]
     values = [v for t in traps for v in (t.factor, t.factor_low, t.factor_high) if v] + [0.5, 2.0]
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
-    span = (math.log10(min(values)) - 0.12, math.log10(max(values)) + 0.12)
-    marks = [m * 10.0**e for e in range(low, high + 1) for m in (1, 2, 5)]
-    ticks = [t for t in marks if span[0] <= math.log10(t) <= span[1]]
-    if len(ticks) > 7:
-        ticks = [t for t in ticks if math.isclose(math.log10(t) % 1, 0, abs_tol=1e-9)]
+    span = (math.log10(min(values)) - 0.25, math.log10(max(values)) + 0.25)
+    ticks = [m * 10.0**e for e in range(low, high + 1) for m in (1, 2, 5)]
+    ticks = [t for t in ticks if span[0] <= math.log10(t) <= span[1]]
+    if len(ticks) > MOST_TICKS:  # powers of ten only, every second one where there are many
+        step = 2 if high - low >= MOST_TICKS else 1
+        ticks = [10.0**e for e in range(low, high + 1) if e % step == 0 and span[0] <= e <= span[1]]
     names = ["the right figure", *(_name(t) for t in _by_factor(traps))]
     return {
         "xaxis": {
@@ -70,10 +71,11 @@ def _factor_axes(traps: Sequence[Trap], theme: Theme, top: float) -> dict[str, A
             "range": list(span),
             "tickvals": ticks,
             "ticktext": [f"{tick:g} ×" for tick in ticks],
-            "title": {"text": "what the clock shows / the right figure (log)", "font": {"color": palette.muted}},
+            "title": {"text": "multiple of the right figure (log)", "font": {"color": palette.muted}},
             "gridcolor": palette.line,
             "zeroline": False,
             "tickfont": {"color": palette.muted},
+            "tickangle": 0,
         },
         "yaxis": {
             "domain": [0, top],
@@ -169,7 +171,7 @@ def _add_lanes(figure: go.Figure, findings: StopwatchFindings, theme: Theme, bot
                 xaxis="x2",
                 yaxis="y2",
             )
-    ticks = [end_s * share for share in (0, 0.25, 0.5, 0.75, 1.0)]
+    ticks = [end_s * share for share in (0, 0.5, 1.0)]
     figure.update_layout(
         barmode="overlay",
         bargap=0.35,
@@ -179,6 +181,7 @@ def _add_lanes(figure: go.Figure, findings: StopwatchFindings, theme: Theme, bot
             "tickvals": ticks,
             "ticktext": [format_time(t, 2) if t else "0" for t in ticks],
             "tickfont": {"color": palette.muted},
+            "tickangle": 0,
             "gridcolor": palette.line,
             "zeroline": False,
         },
@@ -223,9 +226,9 @@ def _brackets(findings: StopwatchFindings, rows: list[str], theme: Theme) -> lis
     warning = ENTITY_STYLES[Entity.WARNING].color(theme)
     naive = f"naive clock: {format_time(host.length_s, 2)}"
     true = f"true: {format_time(work.start_s + work.length_s - host.start_s, 2)}"
-    place = {"xref": "x2", "yref": "y2", "xanchor": "left", "yanchor": "bottom", "yshift": 10}
+    place = {"xref": "x2", "yref": "y2", "xanchor": "left", "yanchor": "middle", "xshift": 6}
     return [
-        note(naive, warning, theme, x=host.start_s, y=rows.index(_row(host, findings)), **place),
+        note(naive, warning, theme, x=host.start_s + host.length_s, y=rows.index(_row(host, findings)), **place),
         note(true, PALETTES[theme].text, theme, x=work.start_s, y=rows.index(_row(work, findings)), **place),
     ]
 
@@ -260,9 +263,10 @@ def draw_second(points: Sequence[Point], findings: StopwatchFindings, theme: The
             figure.add_scatter(
                 x=x, y=times_s, mode="markers", name=name, marker=marker, hovertext=text, hoverinfo="text"
             )
-            figure.add_annotation(
-                note(name, shade, theme, x=x[0], y=math.log10(max(times_s)), yanchor="bottom", xanchor="left", yshift=8)
-            )
+            # Each name over its own points: the few at the left, the many by their right end.
+            at, anchor = (x[-1], "right") if name == "samples" else (x[0], "left")
+            place = {"x": at, "xanchor": anchor, "y": math.log10(max(times_s)), "yanchor": "bottom", "yshift": 8}
+            figure.add_annotation(note(name, shade, theme, **place))
             position += len(times_s)
     figure.update_layout(_sample_axes([t for _, times, _, _ in groups for t in times], palette))
     return figure
