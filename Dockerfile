@@ -1,25 +1,35 @@
 # GPU Explain. It measures the CPU as it stands. For NVIDIA GPUs install the driver and the NVIDIA container toolkit
 # on the host and run with `--gpus all`; torch's wheel brings CUDA itself, so no CUDA base image is needed.
-FROM python:3.11-slim
+# deploy/try-in-clean-root runs these steps in a bare Debian where no Docker is at hand.
+FROM python:3.11-slim-bookworm
 
-RUN useradd --create-home --uid 10001 gpuexplain \
-    && mkdir -p /srv/gpuexplain /data \
-    && chown 10001:10001 /data
+RUN useradd --system --create-home --uid 10001 gpuexplain \
+    && mkdir -p /srv/gpuexplain /data /lock \
+    && chown 10001:10001 /data \
+    && chmod 1777 /lock
 WORKDIR /srv/gpuexplain
 
-# Locked versions, before the code: this layer changes only with the lock file.
-COPY requirements.txt .
-RUN pip install --no-cache-dir -r requirements.txt
+# Locked versions, signing in included, before the code: this layer changes only with the lock file.
+# For torch without CUDA (about 5 GB less) name the index of its CPU wheels: --build-arg PIP_EXTRA_INDEX_URL=...
+ARG PIP_EXTRA_INDEX_URL
+COPY requirements-auth.txt ./
+RUN pip install --no-cache-dir -r requirements-auth.txt
 
-COPY app.py ./
-COPY .streamlit .streamlit
+COPY app.py LICENSE ./
+COPY .streamlit/config.toml .streamlit/
 COPY pages pages
 COPY gpuexplain gpuexplain
+COPY deploy/healthcheck.py deploy/
+# The user who runs it cannot write here: compile now, or every start would.
+RUN python -m compileall -q app.py pages gpuexplain
 
-ENV GPUEXPLAIN_HOME=/data
-VOLUME /data
+ENV GPUEXPLAIN_HOME=/data \
+    GPUEXPLAIN_LOCK_DIR=/lock \
+    PYTHONUNBUFFERED=1
+VOLUME ["/data", "/lock"]
 USER 10001
 EXPOSE 8501
-HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
-    CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8501/api/live', timeout=4)"]
-CMD ["streamlit", "run", "app.py", "--server.address", "0.0.0.0", "--server.port", "8501", "--server.headless", "true"]
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=30s --timeout=10s --start-period=60s --retries=3 \
+    CMD ["python", "deploy/healthcheck.py"]
+CMD ["streamlit", "run", "app.py", "--server.address", "0.0.0.0", "--server.port", "8501"]
