@@ -17,6 +17,10 @@ class StoreError(GpuExplainError):
     """The store cannot be read or written."""
 
 
+class StoreDamagedError(StoreError):
+    """The file of the store is no sound database."""
+
+
 class EngineError(GpuExplainError):
     """A job could not be taken or finished by the engine."""
 

@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, and_, select, update
 
 from gpuexplain.errors import InputError, StoreError
 from gpuexplain.hardware.machine import Machine
 from gpuexplain.model import Point
 from gpuexplain.settings import Settings
-from gpuexplain.store.database import open_database, told_as_store_error, writing
+from gpuexplain.store.connection import Database
+from gpuexplain.store.database import BUSY_TIMEOUT_S
 from gpuexplain.store.encoding import dump_json
 from gpuexplain.store.owners import Owner, is_gone, this_process
 from gpuexplain.store.rows import N_POINTS, answers_for_key, read_run, read_summary, shows_something
@@ -19,6 +20,8 @@ from gpuexplain.store.run import RunState, RunSummary, StoredRun, new_run_id
 from gpuexplain.store.schema import POINTS, RUNS
 from gpuexplain.store.writes import insert_run, make_point_rows, upsert_points
 
+# How long what a live run writes waits for another writer: the engine must go on, and tries again by itself.
+LIVE_PATIENCE_S = 0.3
 _ORPHAN_REASON = "The app ended during the run. Points measured until then are kept; run it again."
 
 
@@ -35,14 +38,28 @@ class RunStore:
             url: An SQLAlchemy URL, as ``Settings.store_url``.
             clock: Seconds since the epoch; another one in tests.
         """
-        self._engine = open_database(url)
-        self._where = self._engine.url.render_as_string(hide_password=True)
+        self._database = Database(url)
         self._clock = clock
         self._owner = this_process()
 
+    @property
+    def generation(self) -> int:
+        """Grows when another database took the place of this one: what was written before may not be in it."""
+        return self._database.generation
+
+    @property
+    def why_read_only(self) -> str:
+        """Why results can be read but not kept here; "" while they can."""
+        return self._database.why_read_only
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What the operator should know of a damaged file that was kept aside."""
+        return self._database.notices
+
     def close(self) -> None:
         """Close the connections; the store cannot be used afterwards."""
-        self._engine.dispose()
+        self._database.close()
 
     def create_run(
         self,
@@ -71,9 +88,18 @@ class RunStore:
             created_at=now if created_at is None else created_at,
             started_at=now if started_at is None else started_at,
         )
-        with self._writing("write to") as connection:
+        with self._writing("write to", LIVE_PATIENCE_S) as connection:
             insert_run(connection, run, self._owner, now)
         return run.id
+
+    def reopen_run(self, run_id: str) -> bool:
+        """Note that this process goes on with a run that is there; False if it is not. Its points stay."""
+        now = self._clock()
+        goes_on = {"state": RunState.RUNNING.value, "reason": "", "finished_at": None, "alive_at": now}
+        owner = {"owner_host": self._owner.host, "owner_pid": self._owner.pid, "owner_started": self._owner.started}
+        with self._writing("write to", LIVE_PATIENCE_S) as connection:
+            found = connection.execute(update(RUNS).where(RUNS.c.id == run_id).values({**goes_on, **owner}))
+            return found.rowcount > 0
 
     def add_run(self, run: StoredRun) -> None:
         """Keep a whole run that was read from a file, under its own id.
@@ -91,7 +117,7 @@ class RunStore:
     def save_points(self, run_id: str, points: Iterable[Point]) -> None:
         """Keep these points; one of a case that is there already replaces it."""
         rows = make_point_rows(run_id, points)  # before the transaction: it must stay short
-        with self._writing("save points in") as connection:
+        with self._writing("save points in", LIVE_PATIENCE_S) as connection:
             upsert_points(connection, run_id, rows, self._clock())
 
     def finish_run(
@@ -100,20 +126,21 @@ class RunStore:
         state: RunState,
         reason: str = "",
         coverage: Mapping[str, float] | None = None,
+        finished_at: float | None = None,
     ) -> None:
-        """Note how a run ended; its points stay as they are."""
+        """Note how a run ended (now, unless told when); its points stay as they are."""
         ended = {
             "state": state.value,
             "reason": reason,
             "coverage": None if coverage is None else dump_json(dict(coverage)),
-            "finished_at": self._clock(),
+            "finished_at": self._clock() if finished_at is None else finished_at,
         }
-        with self._writing("write to") as connection:
+        with self._writing("write to", LIVE_PATIENCE_S) as connection:
             connection.execute(update(RUNS).where(RUNS.c.id == run_id).values(ended))
 
     def sign_of_life(self, run_id: str) -> None:
         """Note that the run is still looked after; for processes that cannot see ours."""
-        with self._writing("write to") as connection:
+        with self._writing("write to", LIVE_PATIENCE_S) as connection:
             connection.execute(update(RUNS).where(RUNS.c.id == run_id).values(alive_at=self._clock()))
 
     def load_run(self, run_id: str) -> StoredRun:
@@ -173,13 +200,14 @@ class RunStore:
         """
         now = self._clock()
         ended = {"state": RunState.INTERRUPTED.value, "reason": _ORPHAN_REASON, "finished_at": now}
-        orphans: list[str] = []
-        with self._writing("write to") as connection:
-            for row in connection.execute(select(RUNS).where(RUNS.c.state == RunState.RUNNING.value)).all():
-                owner = Owner(row.owner_host, row.owner_pid, row.owner_started)
-                if is_gone(owner, row.alive_at, now):
-                    connection.execute(update(RUNS).where(RUNS.c.id == row.id).values(ended))
-                    orphans.append(row.id)
+        running = select(RUNS).where(RUNS.c.state == RunState.RUNNING.value)
+        with self._reading() as connection:
+            orphans = [row.id for row in connection.execute(running).all() if _is_orphan(row, now)]
+        if orphans:
+            with self._writing("write to") as connection:
+                # Whoever went on with it meanwhile has signed since.
+                is_still = and_(RUNS.c.id.in_(orphans), RUNS.c.state == RunState.RUNNING.value, RUNS.c.alive_at <= now)
+                connection.execute(update(RUNS).where(is_still).values(ended))
         return orphans
 
     def check_writable(self) -> None:
@@ -188,22 +216,30 @@ class RunStore:
         Raises:
             StoreError: If nothing could be written now, with what to do.
         """
-        with self._writing("write to"):
+        with self._writing("write to", LIVE_PATIENCE_S):
             pass
 
+    def check_sound(self) -> None:
+        """Look through the whole file; a damaged one is kept aside and a fresh one begun.
+
+        Raises:
+            StoreError: If it was damaged, or could not be looked at.
+        """
+        self._database.check_sound()
+
     @contextmanager
-    def _writing(self, action: str) -> Iterator[Connection]:
-        with told_as_store_error(action, self._where), writing(self._engine) as connection:
+    def _writing(self, action: str, patience_s: float = BUSY_TIMEOUT_S) -> Iterator[Connection]:
+        with self._database.writing(action, patience_s) as connection:
             yield connection
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
         try:
-            with told_as_store_error("read", self._where), self._engine.connect() as connection:
+            with self._database.reading() as connection:
                 yield connection
         except ValueError as error:  # a text in it is no JSON, or no point of this version
             raise StoreError(
-                f"Cannot read the store ({self._where}): {str(error).splitlines()[0]}. "
+                f"Cannot read the store ({self._database.where}): {str(error).splitlines()[0]}. "
                 "The file was changed by hand or is damaged: move it away, or restore a backup."
             ) from error
 
@@ -214,6 +250,10 @@ class RunStore:
                 return None
             points = select(POINTS.c.point).where(POINTS.c.run_id == row["id"]).order_by(POINTS.c.ordinal)
             return read_run(row, connection.execute(points).scalars().all())
+
+
+def _is_orphan(row: Any, now: float) -> bool:
+    return is_gone(Owner(row.owner_host, row.owner_pid, row.owner_started), row.alive_at, now)
 
 
 def open_store(settings: Settings) -> RunStore:

@@ -157,7 +157,7 @@ def test_a_full_disk_is_told(store: RunStore, begin_run: Callable[..., str], mak
     """What was there before stays readable."""
     run_id = begin_run()
     store.save_points(run_id, [make_point(16)])
-    with store._engine.connect() as connection:
+    with store._database.engine.connect() as connection:
         connection.execute(text("PRAGMA max_page_count=1"))  # clamped to what the file has now
     with pytest.raises(StoreError, match=r"disk is full.*Free some space"):
         store.save_points(run_id, [make_point(32, samples_s=tuple(i / 7 for i in range(2_000)))])
