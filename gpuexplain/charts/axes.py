@@ -78,6 +78,7 @@ def value_axis(title: str, span: Range, write: Callable[[float], str], theme: Th
         **_log_axis(title, span, theme),
         "tickvals": values,
         "ticktext": texts,
+        "automargin": True,  # "100 GFLOP/s" is wider than "10 ms"
         "showgrid": True,
         "gridcolor": PALETTES[theme].line,
         "gridwidth": 1,

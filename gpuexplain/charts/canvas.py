@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -9,8 +10,9 @@ import plotly.graph_objects as go
 
 from gpuexplain.charts.axes import Range, log_range, power_of_two_ticks, size_axis, value_axis
 from gpuexplain.charts.figure import Words, base_layout, level_line, note
-from gpuexplain.charts.labels import EndLabel, label_annotations, margin_for
-from gpuexplain.charts.marks import Line, Read, cross_trace, line_traces
+from gpuexplain.charts.labels import NARROWEST_PLOT_PX, EndLabel, label_annotations, margin_for
+from gpuexplain.charts.literal import literal
+from gpuexplain.charts.marks import FILE_DEVICE, Line, Read, cross_trace, line_traces
 from gpuexplain.charts.theme import PALETTES, Theme
 from gpuexplain.model import Status
 
@@ -20,7 +22,8 @@ LEFT_MARGIN_PX = 64
 CROSS_ROW = 0.07
 NAME_SHARE = 0.07  # a name's height, as a share of the smallest chart's
 SPARSE_TICKS = 4
-NAME_CHARACTERS = 14  # of a published part beside its line: more would eat a narrow chart
+NAME_CHARACTERS = 14  # of a part or a file beside its line: more would eat a narrow chart
+EARLIER = "earlier"
 
 
 class Canvas:
@@ -44,18 +47,33 @@ class Canvas:
         return [*traces, *cross_trace(self._failed, rows, self.theme)]
 
     def names(self) -> list[EndLabel]:
-        """Return the name of each line at its last point; a ghost is called by its part."""
+        """Return the name of each line at its last point; a ghost is called by its part or its file."""
         labels = []
         for line, readings in self.drawn:
             point, reading = readings[-1]
-            text = line.look.label
-            if line.is_ghost:
-                text = (
-                    f"{text}<br>earlier" if point.device == "cpu" else f"{_short(point.device_name)}<br>{point.source}"
-                )
+            text = self._ghost_name(line) if line.is_ghost else line.look.label
             x, y = math.log10(point.x), math.log10(reading.value)
-            labels.append(EndLabel(text, line.look.color(self.theme), x, y, is_left=self._meets_a_line(x, y)))
+            label = EndLabel(text, line.look.color(self.theme), x, y, is_faint=line.is_ghost)
+            labels.append(replace(label, is_left=self._meets_a_line(x, y) and self._fits_left(label)))
         return labels
+
+    def _fits_left(self, label: EndLabel) -> bool:
+        """Whether a name to the left of its end stays inside the plot of the narrowest chart."""
+        per_x = NARROWEST_PLOT_PX / (self.x_range[1] - self.x_range[0])
+        return (label.x - self.x_range[0]) * per_x >= label.width_px
+
+    def _ghost_name(self, line: Line) -> str:
+        point = line.points[0]
+        if point.device.startswith(FILE_DEVICE):
+            name = literal(_short(point.device.removeprefix(FILE_DEVICE)))
+            alike = [other for other, _ in self.drawn if other.points[0].device == point.device]
+            return name if len(alike) == 1 else f"{line.look.label}<br>{name}"
+        solid = {(other.points[0].series, other.points[0].device) for other, _ in self.drawn if not other.is_ghost}
+        if (point.series, point.device) in solid:
+            return EARLIER
+        if point.device == "cpu":
+            return f"{line.look.label}<br>{EARLIER}"
+        return f"{literal(_short(point.device_name))}<br>{point.source}"
 
     def _meets_a_line(self, x: float, y: float) -> bool:
         """Whether a name to the right of (x, y) would stand on a line that goes on there and rises."""
@@ -75,7 +93,8 @@ class Canvas:
 
     def name_notes(self) -> list[Part]:
         """Return the names as annotations that do not lie on one another."""
-        return label_annotations(self.names(), self.y_range, PALETTES[self.theme].background)
+        ground = PALETTES[self.theme].background
+        return label_annotations(self.names(), self.y_range, ground, self.x_range)
 
     def level(self, y: float, text: str, color: str, dash: str, *, below: bool = False) -> tuple[Part, Part]:
         """Return a horizontal line and the words on it."""

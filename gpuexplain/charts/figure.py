@@ -6,11 +6,15 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from gpuexplain.charts.literal import literal
 from gpuexplain.charts.theme import ENTITY_STYLES, PALETTES, SHADE_OPACITY, Entity, Theme, with_alpha
 
-FONT = '"Source Sans", "Source Sans Pro", "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
+FONT = 'Inter, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'  # the page's
 TITLE_CHARACTERS = 40  # a line of the title on a chart 343 px wide
 TITLE_LINE_PX = 20
+ABOVE_TITLE_PX = 26  # the top margin besides the lines of the title
+# What stays of it without a title: the first row of words above a plot stands in it.
+ABOVE_PLOT_PX = 14
 HEIGHT_PX = 480
 
 Words = Sequence[tuple[str, Entity | None]]  # a sentence in pieces; named entities carry their colour
@@ -24,7 +28,7 @@ def color_words(words: Words, theme: Theme, width: int = TITLE_CHARACTERS) -> st
     for text, entity in words:
         piece = ""
         for character in text:
-            piece += "<br>" if position in breaks and character == " " else character
+            piece += "<br>" if position in breaks and character == " " else literal(character)
             position += 1
         out += piece if entity is None else f'<span style="color:{ENTITY_STYLES[entity].color(theme)}">{piece}</span>'
     return out
@@ -55,7 +59,8 @@ def base_layout(title: Words, theme: Theme, *, left: int, right: int) -> dict[st
             "pad": {"l": 4, "t": 6 + TITLE_LINE_PX / 2 * text.count("<br>")},
             "font": {"size": 15, "color": palette.text},
         },
-        "margin": {"l": left, "r": right, "t": 26 + TITLE_LINE_PX * (text.count("<br>") + 1), "b": 52},
+        "margin": {"l": left, "r": right, "t": ABOVE_TITLE_PX + TITLE_LINE_PX * (text.count("<br>") + 1), "b": 52},
+        "meta": {"title": [[piece, entity.value if entity else ""] for piece, entity in title]},
         "height": HEIGHT_PX,
         "showlegend": False,
         "hovermode": "closest",
@@ -68,6 +73,23 @@ def base_layout(title: Words, theme: Theme, *, left: int, right: int) -> dict[st
         "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": palette.muted},
         "dragmode": False,
     }
+
+
+def without_title(figure: go.Figure) -> tuple[Words, go.Figure]:
+    """Return the title in pieces, and the figure without it: lower by its lines, the plot as large as before.
+
+    A title inside a figure breaks at the same places on every screen; above it, the page breaks it.
+    """
+    meta = figure.layout.meta
+    if not isinstance(meta, dict) or not figure.layout.title.text:
+        return [], figure
+    n_lines = figure.layout.title.text.count("<br>") + 1
+    height_px = TITLE_LINE_PX * n_lines + ABOVE_TITLE_PX - ABOVE_PLOT_PX
+    bare = go.Figure(figure)
+    bare.update_layout(title={"text": ""}, meta=None)
+    bare.layout.margin.t -= height_px
+    bare.layout.height = (figure.layout.height or HEIGHT_PX) - height_px
+    return [(piece, Entity(name) if name else None) for piece, name in meta["title"]], bare
 
 
 def empty_figure(title: str, hint: str, theme: Theme) -> go.Figure:

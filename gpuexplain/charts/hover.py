@@ -1,5 +1,6 @@
 """What a point says when a reader points at it."""
 
+from gpuexplain.charts.literal import literal
 from gpuexplain.charts.theme import SeriesLook
 from gpuexplain.model import Clock, Point, Source, Status
 from gpuexplain.units import (
@@ -32,7 +33,7 @@ def hover_text(point: Point, look: SeriesLook) -> str:
     """Return the lines of a point's hover: size, time with interval, speed, samples, origin."""
     lines = [f"<b>{_title(point, look)}</b>", (look.say_size or _size)(point)]
     if point.status is not Status.OK:
-        lines.append(f"{STATUS_WORDS[point.status]}: {point.reason or 'no reason given'}")
+        lines.append(f"{STATUS_WORDS[point.status]}: {literal(point.reason) or 'no reason given'}")
     elif point.median_s is not None:
         lines += _timing(point)
     lines += _origin(point)
@@ -71,10 +72,10 @@ def _timing(point: Point) -> list[str]:
 
 def _origin(point: Point) -> list[str]:
     flags = ", ".join(flag.replace("_", " ") for flag in point.flags)
-    note = f" ({point.source_note})" if point.source_note else ""
+    note = f" ({literal(point.source_note)})" if point.source_note else ""
     return [
         f"flags: {flags}" if flags else "",
         CLOCK_WORDS[point.clock],
-        point.device_name,
+        literal(point.device_name),
         "" if point.source is Source.MEASURED else f"{point.source}{note}",
     ]

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 LINE_HEIGHT_PX = 15  # one line of a 12 px label
-# The plot area of the smallest chart: what does not overlap here does not on a taller one.
+AIR_PX = 4  # between two names: those of an old and a new curve must not read as one
+# The plot area of the smallest chart: what does not overlap here does not on a larger one.
 SMALLEST_PLOT_PX = 230
+NARROWEST_PLOT_PX = 180
 CHARACTER_PX = 7.2  # a bold 12 px character, generously
 LABEL_GAP_PX = 8
 
@@ -20,11 +22,12 @@ class EndLabel:
     x: float
     y: float
     is_left: bool = False  # stands above and left of the end: another line goes on to the right
+    is_faint: bool = False  # the name of a line that was not measured here
 
     @property
     def height_px(self) -> float:
-        """Height of all its lines."""
-        return LINE_HEIGHT_PX * (self.text.count("<br>") + 1)
+        """Height of all its lines, and the air to the next name."""
+        return LINE_HEIGHT_PX * (self.text.count("<br>") + 1) + AIR_PX
 
     @property
     def width_px(self) -> float:
@@ -66,31 +69,60 @@ def _edge(members: Sequence[int], wanted: Sequence[float], heights: Sequence[flo
 
 
 def label_annotations(
-    labels: Sequence[EndLabel], y_range: tuple[float, float], ground: str = "rgba(0,0,0,0)"
+    labels: Sequence[EndLabel],
+    y_range: tuple[float, float],
+    ground: str = "rgba(0,0,0,0)",
+    x_range: tuple[float, float] | None = None,
 ) -> list[dict[str, Any]]:
     """Return the labels as annotations, moved apart by pixels so that zooming keeps them at their lines.
 
-    ``ground`` is their background: a level that runs through a name must not strike it out.
+    The ranges are those of the axes (log10); without ``x_range`` no two names share a height, however
+    far apart they stand. ``ground`` is the background of a name: a level that runs through it must not
+    strike it out.
     """
-    per_unit = SMALLEST_PLOT_PX / (y_range[1] - y_range[0])
-    wanted = [(label.y - y_range[0]) * per_unit for label in labels]
-    placed = spread(wanted, [0 if label.is_left else label.height_px for label in labels])
+    ends = [(label.y - y_range[0]) * SMALLEST_PLOT_PX / (y_range[1] - y_range[0]) for label in labels]
+    wanted = [end + LABEL_GAP_PX * label.is_left for label, end in zip(labels, ends, strict=True)]
+    per_x = NARROWEST_PLOT_PX / (x_range[1] - x_range[0]) if x_range else 0.0
+    spans = [_span_px(label, per_x) if x_range else (0.0, 1.0) for label in labels]
+    placed = list(wanted)
+    for group in _groups(spans):
+        centres = spread([wanted[i] for i in group], [labels[i].height_px for i in group])
+        for i, centre in zip(group, centres, strict=True):
+            placed[i] = centre
     return [
         {
-            "text": f"<b>{label.text}</b>",
+            "text": label.text if label.is_faint else f"<b>{label.text}</b>",
             "x": label.x,
             "y": label.y,
             "xanchor": "right" if label.is_left else "left",
             "yanchor": "middle",
             "align": "left",
             "xshift": -LABEL_GAP_PX / 2 if label.is_left else LABEL_GAP_PX,
-            "yshift": LABEL_GAP_PX if label.is_left else round(centre - want, 1),
+            "yshift": round(centre - end, 1),
             "showarrow": False,
             "font": {"size": 12, "color": label.color},
             "bgcolor": ground,
         }
-        for label, want, centre in zip(labels, wanted, placed, strict=True)
+        for label, end, centre in zip(labels, ends, placed, strict=True)
     ]
+
+
+def _span_px(label: EndLabel, per_x: float) -> tuple[float, float]:
+    """Return where a name begins and ends from left to right."""
+    near = label.x * per_x
+    return (near - label.width_px, near) if label.is_left else (near, near + label.width_px)
+
+
+def _groups(spans: Sequence[tuple[float, float]]) -> list[list[int]]:
+    """Return the positions of spans that overlap, directly or through others, together."""
+    groups: list[list[int]] = []
+    reached = float("-inf")
+    for i in sorted(range(len(spans)), key=lambda i: spans[i][0]):
+        if spans[i][0] >= reached:
+            groups.append([])
+        groups[-1].append(i)
+        reached = max(reached, spans[i][1])
+    return groups
 
 
 def margin_for(labels: Sequence[EndLabel]) -> int:

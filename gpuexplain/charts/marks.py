@@ -20,6 +20,9 @@ from gpuexplain.charts.theme import (
 )
 from gpuexplain.model import Point, Source, Status
 
+# The device of points that were read from somebody's file begins with this; the file's name follows.
+FILE_DEVICE = "file:"
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -74,16 +77,23 @@ class Line:
 def split_lines(points: Sequence[Point], looks: dict[str, SeriesLook]) -> list[Line]:
     """Return one line per series, device and origin, in the order of ``looks``.
 
-    What was not measured here is a ghost, unless nothing was measured here.
+    What was not measured here is a ghost; where nothing was, only a file beside what others published.
     """
 
     def key(point: Point) -> tuple[int, str, str, str]:
         return (list(looks).index(point.series), point.device, point.source, point.source_note)
 
     has_measured = any(p.source is Source.MEASURED for p in points)
+    is_all_from_files = all(p.device.startswith(FILE_DEVICE) for p in points)
+
+    def is_ghost(point: Point) -> bool:
+        if has_measured:
+            return point.source is not Source.MEASURED
+        return point.device.startswith(FILE_DEVICE) and not is_all_from_files
+
     known = sorted((p for p in points if p.series in looks), key=lambda p: (*key(p), p.x))
     groups = [tuple(group) for _, group in groupby(known, key)]
-    lines = [Line(looks[g[0].series], g, has_measured and g[0].source is not Source.MEASURED) for g in groups]
+    lines = [Line(looks[g[0].series], g, is_ghost(g[0])) for g in groups]
     return sorted(lines, key=lambda line: not line.is_ghost)  # ghosts below
 
 

@@ -3,7 +3,17 @@
 import plotly.graph_objects as go
 import pytest
 
-from gpuexplain.charts.figure import base_layout, color_words, empty_figure, note, shaded_range, vertical_line
+from gpuexplain.charts.figure import (
+    HEIGHT_PX,
+    base_layout,
+    color_words,
+    empty_figure,
+    note,
+    shaded_range,
+    vertical_line,
+    without_title,
+)
+from gpuexplain.charts.literal import literal
 from gpuexplain.charts.theme import ENTITY_STYLES, PALETTES, Entity, Theme, with_alpha
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
@@ -75,3 +85,34 @@ def test_shades_lie_below_and_notes_stay_readable() -> None:
     assert shaded_range(64, 128, "#0072B2")["layer"] == vertical_line(80, "#0072B2")["layer"] == "below"
     words = note("floor", "#000000", "light", x=1, bgcolor="rgba(0,0,0,0)")
     assert (words["x"], words["bgcolor"], words["showarrow"]) == (1, "rgba(0,0,0,0)", False)
+
+
+def test_a_title_can_stand_above_its_figure_instead() -> None:
+    """In pieces with their entities; the plot stays as large, and the figure given is left as it is."""
+    words = [("The GPU", Entity.GPU), (" overtakes the CPU between n = 64 and 128", None)]
+    figure = go.Figure(layout=base_layout(words, "light", left=0, right=0))
+    title, bare = without_title(figure)
+    assert title == words
+    assert bare.layout.title.text == ""
+    assert bare.layout.meta is None
+    plots = [fig.layout.height - fig.layout.margin.t for fig in (figure, bare)]
+    assert plots[0] == plots[1]
+    assert (figure.layout.height, bare.layout.margin.t) == (HEIGHT_PX, 14)
+    assert "The GPU" in figure.layout.title.text
+
+
+def test_a_figure_of_another_make_keeps_its_title() -> None:
+    """Nothing is known of its pieces."""
+    figure = go.Figure(layout={"title": {"text": "mine"}})
+    assert without_title(figure) == ([], figure)
+
+
+HOSTILE = "<img src=x onerror=alert(1)>$\\int$&amp;.csv"
+
+
+def test_a_foreign_name_is_shown_as_it_is() -> None:
+    """No tag, no entity and no formula is left in it for Plotly to read."""
+    assert literal(HOSTILE) == "&lt;img src=x onerror=alert(1)&gt;&#36;\\int&#36;&amp;amp;.csv"
+    assert literal("RTX 4090") == "RTX 4090"
+    assert literal(HOSTILE) in color_words([(HOSTILE, Entity.GPU)], "light", width=200)
+    assert "<img" not in base_layout([(HOSTILE, None)], "light", left=0, right=0)["title"]["text"]

@@ -41,3 +41,19 @@ CASES = {
 def test_a_point_says_what_it_is_and_how_sure(point: Point, text: str) -> None:
     """Line by line."""
     assert hover_text(point, LOOKS["cpu"]).replace(NBSP, " ").replace("<br>", "|") == text
+
+
+def test_what_others_wrote_is_no_markup() -> None:
+    """Names, notes and reasons come from anybody's file."""
+    foreign = "<b>x</b>$y$"
+    point = make_point(
+        status=Status.FAILED,
+        reason=foreign,
+        device_name=foreign,
+        source=Source.RECORDED,
+        source_note=foreign,
+        **NO_TIME,
+    )
+    text = hover_text(point, LOOKS["cpu"])
+    assert text.count("&lt;b&gt;x&lt;/b&gt;&#36;y&#36;") == 3
+    assert foreign not in text

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuexplain.charts.labels import EndLabel, label_annotations, margin_for, spread
+from gpuexplain.charts.labels import AIR_PX, SMALLEST_PLOT_PX, EndLabel, label_annotations, margin_for, spread
 
 BOX = 15.0
 
@@ -48,7 +48,7 @@ def test_names_are_tied_to_their_line_and_shifted_in_pixels() -> None:
     """So they move with it when a reader zooms."""
     first, second = label_annotations([label("a", 0.5), label("b", 0.5)], (0.0, 1.0))
     assert (first["x"], first["y"], first["xanchor"]) == (3.0, 0.5, "left")
-    assert second["yshift"] - first["yshift"] == BOX
+    assert second["yshift"] - first["yshift"] == BOX + AIR_PX
 
 
 def test_a_name_to_the_left_takes_no_room_to_the_right() -> None:
@@ -62,3 +62,27 @@ def test_the_margin_fits_the_longest_line_of_a_name() -> None:
     """A break makes a name narrower."""
     assert margin_for([label("GPU<br>published", 0.0)]) == margin_for([label("published", 0.0)])
     assert margin_for([label("published", 0.0)]) > 9 * 6.5
+
+
+def test_names_that_stand_side_by_side_keep_their_height() -> None:
+    """On the narrowest chart too: the new curve has not reached the end of the old one."""
+    labels = [EndLabel("CPU", "#000000", 1.0, 0.5), EndLabel("earlier", "#000000", 3.0, 0.5)]
+    shifts = [words["yshift"] for words in label_annotations(labels, (0.0, 1.0), x_range=(0.0, 3.0))]
+    assert shifts == [0, 0]
+    near = [EndLabel("CPU", "#000000", 2.9, 0.5), labels[1]]
+    first, second = label_annotations(near, (0.0, 1.0), x_range=(0.0, 3.0))
+    assert second["yshift"] - first["yshift"] == BOX + AIR_PX
+
+
+def test_a_name_to_the_left_keeps_clear_of_one_that_begins_before_it() -> None:
+    """It takes its whole height."""
+    labels = [EndLabel("one thread", "#000000", 1.2, 0.5, is_left=True), EndLabel("CPU", "#000000", 1.0, 0.52)]
+    left, right = label_annotations(labels, (0.0, 1.0), x_range=(0.0, 3.0))
+    apart = (0.52 - 0.5) * SMALLEST_PLOT_PX + right["yshift"] - left["yshift"]
+    assert abs(apart) >= BOX + AIR_PX - 0.2
+
+
+def test_the_name_of_what_was_not_measured_here_is_not_bold() -> None:
+    """Old beside new: only the new one speaks loud."""
+    old, new = label_annotations([label("earlier", 0.1, is_faint=True), label("CPU", 0.9)], (0.0, 1.0))
+    assert (old["text"], new["text"]) == ("earlier", "<b>CPU</b>")

@@ -47,6 +47,17 @@ def test_alone_a_published_line_is_no_ghost() -> None:
     assert line_traces(line, read_time, "light")[-1].marker.color == (PAPER,)
 
 
+def test_a_file_beside_what_others_published_is_the_ghost() -> None:
+    """With nothing measured here the published line leads; a file alone does."""
+    published = make_point("gpu", source=Source.PUBLISHED)
+    mine = make_point("gpu", source=Source.RECORDED, device="file:mine.csv")
+    assert [(line.source, line.is_ghost) for line in split_lines([published, mine], LOOKS)] == [
+        (Source.RECORDED, True),
+        (Source.PUBLISHED, False),
+    ]
+    assert [line.is_ghost for line in split_lines([mine], LOOKS)] == [False]
+
+
 def test_unknown_series_are_not_drawn() -> None:
     """An imported file may hold more than this page knows."""
     assert split_lines([make_point("tpu")], LOOKS) == []
