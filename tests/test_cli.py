@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -61,6 +62,13 @@ def test_a_stored_run_is_listed_shown_exported_and_imported(home: Path, tmp_path
     assert gpuexplain(home, "export", run_id, "--format", "json", "-o", str(exported)).returncode == 0
     rows = gpuexplain(home, "export", run_id, "--format", "csv").stdout.splitlines()
     assert len(rows) == 1 + listed[0]["n_points"]
+    table = tmp_path / "run.parquet"
+    assert gpuexplain(home, "export", run_id, "--format", "parquet", "-o", str(table)).returncode == 0
+    frame = pd.read_parquet(table)
+    assert (len(frame), set(frame["run_id"])) == (listed[0]["n_points"], {run_id})
+    page = gpuexplain(home, "export", run_id, "--format", "html").stdout
+    assert page.startswith("<!doctype html>")
+    assert run_id in page
     other = tmp_path / "other"
     assert gpuexplain(other, "import", str(exported)).returncode == 0
     again = gpuexplain(other, "export", run_id, "--format", "json").stdout

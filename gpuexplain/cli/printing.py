@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.measure import Measurement
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -19,7 +20,6 @@ from gpuexplain.wording.phrases import join_words
 # What a narrow terminal does without, first to go first.
 EXPENDABLE = ("first call", "error", "samples")
 _WIDEST = 10_000  # more columns than any table has
-_NARROWEST_NOTES = 14  # the longest flag fits
 
 
 def public_point(point: Point) -> dict[str, Any]:
@@ -47,16 +47,14 @@ def print_points(experiment: Experiment, points: Sequence[Point], console: Conso
 
 def _table(columns: Sequence[PointColumn], points: Sequence[Point]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0))
-    for column in columns:
-        is_notes = column.heading == NOTES
-        table.add_column(
-            column.heading,
-            justify=column.justify,
-            no_wrap=not is_notes,
-            min_width=_NARROWEST_NOTES if is_notes and any(p.flags for p in points) else None,
-        )
-    for point in points:
-        table.add_row(*(column.write(point) for column in columns))
+    rows = [[column.write(point) for column in columns] for point in points]
+    for column, cells in zip(columns, zip(*rows, strict=True) if rows else [()] * len(columns), strict=True):
+        # Only the notes may break, and only between two of them: everything else is vital or not there.
+        words = [word for cell in cells for word in (cell.split() if column.heading == NOTES else [cell])]
+        widest = max(map(cell_len, [column.heading, *words]))
+        table.add_column(column.heading, justify=column.justify, no_wrap=column.heading != NOTES, min_width=widest)
+    for row in rows:
+        table.add_row(*row)
     return table
 
 
