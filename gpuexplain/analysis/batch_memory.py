@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from gpuexplain.analysis.rows import require_columns
-from gpuexplain.analysis.thresholds import ROUNDING, exceeds
+from gpuexplain.analysis.thresholds import ROUNDING
 from gpuexplain.findings import BatchCeiling, MemoryFit, MemoryFitStatus, NotFound
 
 # Two parameters need a third point to be contradicted by.
@@ -12,6 +12,8 @@ FEWEST_POINTS = 3
 # Beyond this share of a point's memory the line is not the whole story: an allocator's steps, another
 # algorithm from some batch on, or memory that another batch left behind.
 WORST_RESIDUAL = 0.15
+# What an allocator or a library keeps or gives back at any time says nothing of the line.
+NOISE_BYTES = 8 * 2**20
 # The memory must grow this many times as much as the points scatter around the line.
 GROWTH_OVER_SCATTER = 4.0
 # A prediction this far outside what was found still agrees: allocators hand out whole blocks.
@@ -22,8 +24,8 @@ def find_memory_fit(frame: pd.DataFrame) -> MemoryFit:
     """Return fixed bytes and bytes per example from ``batch`` and ``bytes``, rows without bytes left out.
 
     memory = fixed + per example x batch is fitted by least squares on the relative error, so that the
-    small batches count as much as the largest. ``not_linear``: a residual over 15 % of its point, or a
-    negative slope. ``too_noisy``: the growth over the whole range is under four times the scatter.
+    small batches count as much as the largest. ``not_linear``: a residual over 15 % of its point and over
+    8 MiB, or a negative slope. ``too_noisy``: the growth over the whole range is under four times the scatter.
 
     Raises:
         PointsError: If a column is missing.
@@ -41,11 +43,14 @@ def find_memory_fit(frame: pd.DataFrame) -> MemoryFit:
     residuals = np.abs(fixed + slope * batches - held)
     worst = float((residuals / held).max())
     growth = slope * (batches.max() - batches.min())
+    is_off = bool((residuals > np.maximum(WORST_RESIDUAL * held * (1 + ROUNDING), NOISE_BYTES)).any())
     status = MemoryFitStatus.OK
-    if exceeds(worst, WORST_RESIDUAL) or slope < 0:
+    if is_off:
         status = MemoryFitStatus.NOT_LINEAR
-    if abs(growth) < GROWTH_OVER_SCATTER * float(residuals.max()):
-        status = MemoryFitStatus.TOO_NOISY if not exceeds(worst, WORST_RESIDUAL) else status
+    elif abs(growth) < GROWTH_OVER_SCATTER * float(residuals.max()):
+        status = MemoryFitStatus.TOO_NOISY
+    elif slope < 0:
+        status = MemoryFitStatus.NOT_LINEAR
     is_ok = status is MemoryFitStatus.OK
     return MemoryFit(
         status=status,

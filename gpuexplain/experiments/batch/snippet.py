@@ -1,0 +1,173 @@
+"""A standalone script that measures one point the way the page did, with nothing but torch."""
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpuexplain.experiments.batch.plan import CPU
+from gpuexplain.experiments.batch.spec import BatchParams
+from gpuexplain.measuring.sampling import BLOCK_S, LONG_CALL_S, UNTIMED_CALLS, WARMUP_MOST_CALLS
+from gpuexplain.model import Dtype, Point
+
+N_SAMPLES = 15
+USUAL_BATCH = 64
+_MODELS_FILE = Path(__file__).with_name("models.py")
+_CLASSES = {"mlp": "Mlp", "convnet": "ConvNet", "transformer": "Transformer"}
+_ROOTS = ("build_network", "make_examples", "Workload")
+_HALVES = {Dtype.FP32: "None", Dtype.BF16: "torch.bfloat16", Dtype.FP16: "torch.float16"}
+
+_HEAD = '''"""{title}
+
+Needs only torch. Weights and examples are seeded and random; the first call is reported apart and never mixed
+into the samples; every sample is a block of at least {block_ms:g} ms; the median of {n_samples} is printed.
+"""
+
+import statistics
+import time
+{imports}
+
+torch.set_flush_denormal(True)  # before the first threaded operation
+{setup}
+
+{models}
+
+
+network = build_network({kind}, {width}, {depth})
+workload = Workload(network, "{device}", {half}, {is_training})
+inputs, targets = make_examples(network, {batch}, "{device}")
+
+
+def call() -> None:
+    {call}
+
+
+def time_calls(n_calls: int) -> float:
+    """Return the seconds of n_calls."""
+{timing}
+
+first_s = time_calls(1)
+for _ in range({warmup}):
+    warm_s = time_calls(1)
+n_calls = {n_calls}
+untimed = 1 if warm_s >= {long_call_s} else {untimed}  # they bring back what else the caches held
+samples_s = []
+for _ in range({n_samples}):
+    time_calls(untimed)
+    samples_s.append(time_calls(n_calls) / n_calls)
+median_s = statistics.median(samples_s)
+print(f"first call {{first_s:.3e}} s, then median {{median_s:.4e}} s of {{len(samples_s)}} blocks of {{n_calls}} calls")
+print(f"{{{batch} / median_s:.1f}} examples/s")
+print(f"median_s={{median_s!r}}")
+'''
+
+_HOST = """    started_s = time.perf_counter()
+    for _ in range(n_calls):
+        call()
+    return time.perf_counter() - started_s
+"""
+_SYNCHRONISED = """    total_s = 0.0
+    for _ in range(n_calls):
+        torch.cuda.synchronize()
+        started_s = time.perf_counter()
+        call()
+        torch.cuda.synchronize()
+        total_s += time.perf_counter() - started_s
+    return total_s
+"""
+_EXACT = """torch.backends.cuda.matmul.fp32_precision = "ieee"  # no TF32
+torch.backends.cudnn.conv.fp32_precision = "ieee"
+torch.cuda.set_device("{device}")"""
+
+
+def write_snippet(params: BatchParams, point: Point | None) -> str:
+    """Return the script for ``point``; without one for a usual batch, on the GPU that ``params`` name or the CPU."""
+    if point is not None and len(point.shape) == 3:
+        batch, width, depth = point.shape
+        dtype, device, threads = point.dtype, point.device, point.threads
+    else:
+        batch = min(USUAL_BATCH, params.largest_batch or USUAL_BATCH)
+        width, depth = params.shape
+        device = params.device if params.device.startswith("cuda") else CPU
+        dtype, threads = Dtype.BF16 if params.is_autocast else Dtype.FP32, None
+    on_gpu = device.startswith("cuda")
+    models = cut_models(_CLASSES[params.model])
+    return _HEAD.format(
+        title=_title(params, batch, width, depth, dtype, device, threads),
+        block_ms=BLOCK_S * 1e3,
+        n_samples=N_SAMPLES,
+        imports=models.imports,
+        setup=_EXACT.format(device=device) if on_gpu else f"torch.set_num_threads({threads})" if threads else "",
+        models=models.code,
+        kind=_CLASSES[params.model],
+        width=width,
+        depth=depth,
+        device=device,
+        half=_HALVES[dtype],
+        is_training=params.is_training,
+        batch=batch,
+        call="workload.train(inputs, targets)" if params.is_training else "workload.infer(inputs)",
+        timing=_SYNCHRONISED if on_gpu else _HOST,
+        warmup=WARMUP_MOST_CALLS,
+        n_calls="1" if on_gpu else f"max(1, int({BLOCK_S} / warm_s) + 1)",
+        long_call_s=LONG_CALL_S,
+        untimed=UNTIMED_CALLS,
+    )
+
+
+def _title(
+    params: BatchParams, batch: int, width: int, depth: int, dtype: Dtype, device: str, threads: int | None
+) -> str:
+    step = "training step" if params.is_training else "inference"
+    where = f"on {device}" + (f" with {threads} thread{'s' if threads > 1 else ''}" if threads else "")
+    shape = f"width {width}, depth {depth}"
+    return f"Time of one {params.model} {step} ({shape}) with batch {batch} in {dtype} {where} (call time)."
+
+
+@dataclass(frozen=True, slots=True)
+class CutModels:
+    """A part of ``models.py`` that runs on its own: its imports, and the code, in the order of the file."""
+
+    imports: str
+    code: str
+
+
+def cut_models(kind: str) -> CutModels:
+    """Return the class ``kind`` and whatever it and a step refer to."""
+    text = _MODELS_FILE.read_text(encoding="utf-8")
+    nodes = ast.parse(text).body
+    wanted = _closure([kind, *_ROOTS], {name: node for node in nodes for name in _names_bound_by(node)})
+    kept = [node for node in nodes if wanted.intersection(_names_bound_by(node))]
+    lines = text.splitlines()
+    parts = [("\n".join(lines[_first_line(node, lines) : node.end_lineno]), node) for node in kept]
+    constants = [part for part, node in parts if isinstance(node, ast.Assign)]
+    rest = [part for part, node in parts if not isinstance(node, ast.Assign)]
+    imports = [ast.unparse(node) for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    return CutModels("\n".join(imports), "\n\n\n".join(["\n".join(constants), *rest]))
+
+
+def _closure(roots: Sequence[str], named: Mapping[str, ast.stmt]) -> set[str]:
+    """Return the names of the file that the roots refer to, directly or not, themselves included."""
+    wanted: set[str] = set()
+    waiting = list(roots)
+    while waiting:
+        name = waiting.pop()
+        if name in named and name not in wanted:
+            wanted.add(name)
+            waiting += [used.id for used in ast.walk(named[name]) if isinstance(used, ast.Name)]
+    return wanted
+
+
+def _names_bound_by(node: ast.stmt) -> Iterator[str]:
+    if isinstance(node, ast.ClassDef | ast.FunctionDef):
+        yield node.name
+    elif isinstance(node, ast.Assign):
+        yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+
+
+def _first_line(node: ast.stmt, lines: list[str]) -> int:
+    """Return the index of a node's first line, comments above it included."""
+    first = node.lineno - 1
+    while first and lines[first - 1].startswith("#"):
+        first -= 1
+    return first

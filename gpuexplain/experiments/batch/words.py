@@ -1,0 +1,364 @@
+"""What the batch page says, from findings only: the answer, and why it is so."""
+
+from gpuexplain.experiments.batch.caveats import list_caveats
+from gpuexplain.experiments.batch.claims import (
+    claim_knee,
+    has_knee,
+    is_placed,
+    name_device,
+    name_work,
+)
+from gpuexplain.experiments.batch.conclude import BatchFindings, SeriesFinding
+from gpuexplain.experiments.batch.series import say_batch
+from gpuexplain.experiments.contract import Explanation
+from gpuexplain.findings import (
+    Alignment,
+    BatchCeiling,
+    BatchKnee,
+    Crossover,
+    CrossoverVerdict,
+    FreeBatch,
+    MemoryFit,
+    MemoryFitStatus,
+    NotFound,
+    Saturation,
+)
+from gpuexplain.model import Dtype
+from gpuexplain.units import (
+    format_factor,
+    format_percent,
+    format_plus_minus,
+    format_rate_flops,
+    format_rate_items,
+    format_size,
+    format_time,
+)
+from gpuexplain.wording.caveats import say_here
+from gpuexplain.wording.markup import capitalise, mark, term
+
+# A GPU this busy at a batch has nothing left to give by more work at a time.
+BUSY_FROM = 0.9
+
+
+def tell(findings: BatchFindings) -> Explanation:
+    """Return the words of the page."""
+    # Nothing was measured here and nothing published is shown.
+    if not findings.series:
+        return Explanation(
+            answer="Nothing is measured yet. Press Run: it shows from which batch on more examples at a time bring "
+            "hardly more throughput, and what they cost in time and memory.",
+            see="",
+            why=_why(None),
+            so_what="",
+        )
+    headline = findings.headline_series
+    return Explanation(
+        answer=tell_answer(findings),
+        see=_see(findings),
+        why=_why(headline),
+        so_what=tell_so_what(headline) if headline is not None else "",
+        caveats=list_caveats(findings),
+    )
+
+
+# -- the answer ---------------------------------------------------------------------------------
+
+
+def tell_answer(findings: BatchFindings) -> str:
+    """Return the headline: one sentence with its number."""
+    series = findings.headline_series
+    # Every case failed, was skipped or was too disturbed.
+    if series is None:
+        return "On this machine nothing could be measured that may be shown; the caveats say why."
+    about = f" for {name_work(series)}{_say_precision(series)}"
+    clause = f"{claim_knee(series)}{about}{say_knee_rates(series)}"
+    # Nothing was measured here: what is shown was measured by others, or elsewhere.
+    if not series.is_measured:
+        return f"{capitalise(clause)} ({series.source}, not of this machine); press Run to measure here."
+    faster = tell_crossover(findings.crossover)
+    return f"{say_here(series.is_provisional)} {clause}{'; ' + faster if faster else ''}."
+
+
+def _say_precision(series: SeriesFinding) -> str:
+    # A 16-bit format is what autocast computed in.
+    return "" if series.dtype is Dtype.FP32 else f" in {term(str(series.dtype))}"
+
+
+def say_knee_rates(series: SeriesFinding) -> str:
+    """Return the knee's range and both rates, with a comma in front; "" where no knee is named."""
+    knee, at_knee, best = series.knee, series.at_knee, series.best
+    if not has_knee(series) or at_knee is None or best is None:
+        return ""
+    rates = f", {format_rate_items(at_knee.rate_items)} of {format_rate_items(best.rate_items)}"
+    # The intervals leave several tested batches.
+    if knee.knee_low is not None and knee.knee_high is not None and knee.knee_low < knee.knee_high:
+        return f"{rates} (the knee lies from {say_batch(knee.knee_low)} to {say_batch(knee.knee_high)})"
+    return rates
+
+
+def tell_crossover(crossover: Crossover | None) -> str:
+    """Return from which batch on the GPU leads, as a clause; "" where only one of them was measured."""
+    if crossover is None:
+        return ""
+    gpu, cpu = mark("gpu", "the GPU"), mark("cpu", "the CPU")
+    match crossover.verdict:
+        # The CPU wins at small batches, the GPU from some batch on.
+        case CrossoverVerdict.CROSSED if crossover.high:
+            return f"{gpu} is faster than {cpu} from {say_batch(crossover.high)} on"
+        # The GPU wins from the first common batch.
+        case CrossoverVerdict.GPU_ALWAYS:
+            return f"{gpu} is faster than {cpu} at every batch measured on both"
+        # The launches cost more than the CPU needs.
+        case CrossoverVerdict.CPU_ALWAYS:
+            return f"{gpu} is faster than {cpu} at no batch measured on both"
+        # No common batch, or no lead that lasts.
+        case _:
+            return f"no lasting lead of {gpu} over {cpu} is shown"
+
+
+# -- what you see -------------------------------------------------------------------------------
+
+
+def _see(findings: BatchFindings) -> str:
+    series = findings.headline_series
+    if series is None:
+        return ""
+    parts = [
+        tell_knee(series),
+        tell_saturation(series.knee),
+        tell_free(series.free),
+        tell_speedup(findings.crossover),
+        tell_utilisation(series),
+        tell_memory(series.memory),
+        tell_ceiling(series.ceiling),
+    ]
+    parts += [tell_other(other) for other in findings.series if not other.is_measured and other is not series]
+    return "\n\n".join(part for part in parts if part)
+
+
+def tell_knee(series: SeriesFinding) -> str:
+    """Return what the knee and the best cost in time."""
+    at_knee, best = series.at_knee, series.best
+    if at_knee is None or best is None:
+        return ""
+    speed = f", {format_rate_flops(best.rate_flops)}" if best.rate_flops else ""
+    # No knee may be named, or it is the best itself.
+    if not has_knee(series) or at_knee.batch == best.batch:
+        rate = format_rate_items(best.rate_items)
+        return (
+            f"{capitalise(say_batch(best.batch))} does the most: **{rate}**{speed}, a step taking "
+            f"{format_time(best.step_s)}."
+        )
+    # Both are known: what the last tenth costs.
+    return (
+        f"**{capitalise(say_batch(at_knee.batch))}**, the {term('knee')}, does "
+        f"{format_rate_items(at_knee.rate_items)} in steps of {format_time(at_knee.step_s)}. The best, "
+        f"{format_rate_items(best.rate_items)}{speed}, takes {say_batch(best.batch)} and steps of "
+        f"{format_time(best.step_s)}."
+    )
+
+
+def tell_saturation(knee: BatchKnee) -> str:
+    """Return whether more batch would bring more throughput."""
+    gain = format_percent(abs(knee.last_step_gain or 0.0))
+    match knee.saturation:
+        # The last doubling brought nothing.
+        case Saturation.SATURATED if (knee.last_step_gain or 0.0) >= 0:
+            return f"The last doubling of the batch gained {gain}: the {term('throughput')} has levelled off."
+        # It even cost something.
+        case Saturation.SATURATED:
+            return f"The last doubling of the batch lost {gain}: the {term('throughput')} is past its best."
+        # It still brought a lot.
+        case Saturation.STILL_RISING:
+            return f"The last doubling of the batch gained {gain}: larger ones, not measured here, may gain more."
+        # The intervals of the last step allow both.
+        case Saturation.UNCERTAIN:
+            return "Whether the last doubling of the batch gained anything, the intervals do not tell."
+        # One batch only.
+        case _:
+            return ""
+
+
+def tell_free(free: FreeBatch | NotFound) -> str:
+    """Return up to which batch further examples cost no time."""
+    # Not even the second batch is surely free.
+    if isinstance(free, NotFound):
+        return f"No examples are free here: {free.reason}."
+    share = format_percent(free.within - 1)
+    text = (
+        f"Up to {say_batch(free.largest)} a step takes at most {share} longer than the {format_time(free.step_s)} of "
+        f"{say_batch(free.smallest)}: the further examples are **free**"
+    )
+    # The intervals leave where the stretch ends.
+    if free.surely_largest < free.largest:
+        text += f", surely up to {say_batch(free.surely_largest)}"
+    # No batch measured ends it.
+    if not free.is_bounded:
+        text += ", and no batch measured ends that"
+    return f"{text}."
+
+
+def tell_speedup(crossover: Crossover | None) -> str:
+    """Return the factor between both devices at the largest batch that both ran."""
+    if crossover is None or crossover.speedup is None or crossover.speedup_n is None:
+        return ""
+    gpu, cpu = mark("gpu", "the GPU"), mark("cpu", "the CPU")
+    at, factor = capitalise(say_batch(crossover.speedup_n)), crossover.speedup
+    # The GPU leads there.
+    if factor > crossover.win_above:
+        return f"At {at.lower()} {gpu} is **{format_factor(factor)} as fast** as {cpu}."
+    # The CPU leads there.
+    if factor < crossover.lose_below:
+        return f"At {at.lower()} {cpu} is **{format_factor(1 / factor)} as fast** as {gpu}."
+    # Neither leads.
+    return f"At {at.lower()} {gpu} and {cpu} take the same time within {format_percent(0.05)}."
+
+
+def tell_utilisation(series: SeriesFinding) -> str:
+    """Return how busy the driver says the GPU was, at the smallest and at the best batch."""
+    smallest, best = series.smallest, series.best
+    if smallest is None or best is None or smallest.utilisation is None or best.utilisation is None:
+        return ""
+    text = (
+        f"The driver reports a kernel running {format_percent(smallest.utilisation)} of the time at "
+        f"{say_batch(smallest.batch)} and {format_percent(best.utilisation)} at {say_batch(best.batch)}"
+    )
+    # Busy all the time even with one example: it says nothing of how full the GPU is.
+    if smallest.utilisation >= BUSY_FROM:
+        return f"{text}: always busy, though far from full at small batches."
+    # The gaps between launches close.
+    return f"{text}: more work at a time leaves fewer gaps."
+
+
+def tell_memory(fit: MemoryFit) -> str:
+    """Return what an example takes of the memory."""
+    match fit.status:
+        # A line describes the points.
+        case MemoryFitStatus.OK if fit.bytes_per_example is not None and fit.fixed_bytes is not None:
+            within = format_plus_minus(fit.worst_residual or 0.0)
+            return (
+                f"Each further example takes **{format_size(fit.bytes_per_example)}** of memory, beside "
+                f"{format_size(max(0.0, fit.fixed_bytes))} that the model holds whatever the batch (a straight line, "
+                f"within {within})."
+            )
+        # Steps, another algorithm, or something left behind.
+        case MemoryFitStatus.NOT_LINEAR:
+            off = format_percent(fit.worst_residual or 0.0)
+            return (
+                f"The memory does not grow in a straight line with the batch (off by {off}), so no figure per example."
+            )
+        # The growth is lost in the scatter.
+        case MemoryFitStatus.TOO_NOISY:
+            return "Over these batches the memory hardly grows: too little to tell what one example takes."
+        # Under three batches with a reading, or none at all (published, or not reported).
+        case _:
+            return ""
+
+
+def tell_ceiling(ceiling: BatchCeiling | NotFound) -> str:
+    """Return where the memory ends: what ran, what did not, and what the line says."""
+    # Nothing ran out and no line: nothing to add.
+    if isinstance(ceiling, NotFound):
+        return ""
+    predicted, limit = ceiling.predicted_batch, ceiling.limit_bytes
+    fills = f" of the {format_size(limit)} that a run may fill" if limit else ""
+    line = f"by that line {say_batch(predicted)} is the end{fills}" if predicted is not None else ""
+    # Found, whatever was predicted.
+    if ceiling.first_failed is not None:
+        found = (
+            f"{capitalise(say_batch(ceiling.largest_ran))} ran, {say_batch(ceiling.first_failed)} ran "
+            f"{term('out of memory')}"
+        )
+        # Nothing to compare with.
+        if ceiling.agrees is None:
+            return f"{found}{fills}."
+        # The prediction lies between the two, or beside them.
+        return f"{found}; {line}, which {'agrees' if ceiling.agrees else 'does not agree'}."
+    # Only predicted: nothing as large was tried.
+    return f"{capitalise(line)}; nothing larger than {say_batch(ceiling.largest_ran)} was tried."
+
+
+def tell_other(series: SeriesFinding) -> str:
+    """Return what a series from elsewhere shows beside ours: its shape, not its height."""
+    if series.at_knee is None or not has_knee(series):
+        return ""
+    return (
+        f"For comparison, faint: a {series.source} {name_device(series)}, not in this machine, at "
+        f"{series.name.work}, has its knee at {say_batch(series.at_knee.batch)}. Its examples are other ones: compare "
+        "the shapes, not the heights."
+    )
+
+
+# -- why, and so what ---------------------------------------------------------------------------
+
+
+def _why(series: SeriesFinding | None) -> str:
+    text = (
+        f"A step costs something whatever the {term('batch')}: reading every weight from memory, starting every "
+        "layer and, in training, updating every weight. A small batch pays that for a few examples. The rows of a "
+        "larger one become one larger product that uses the same weights again, until the arithmetic units are full: "
+        "from there on twice the examples take twice the time."
+    )
+    if series is None:
+        return text
+    # A GPU waits for launches first.
+    if not series.name.is_cpu:
+        text += (
+            f" A GPU has so many units that a small batch leaves most of them idle, and its kernels end sooner than "
+            f"the program can start the next ones ({term('launch overhead')})."
+        )
+    # Sequences are rows already.
+    if series.name.model == "transformer":
+        text += " One sequence is 128 rows already, so even one example fills a good part of a device."
+    # Mixed precision.
+    if series.is_measured and series.dtype is not Dtype.FP32:
+        text += (
+            f" With {term('autocast')} the products run in {term(str(series.dtype))}: faster only where the device has "
+            "units for it, so the knee moves to larger batches there."
+        )
+    return text
+
+
+def tell_so_what(series: SeriesFinding) -> str:
+    """Return what to do about it."""
+    knee = series.knee
+    advice = ""
+    # A knee to choose by.
+    if has_knee(series) and series.at_knee is not None:
+        batch = say_batch(series.at_knee.batch)
+        # Training: speed against memory, and learning is another question.
+        if series.name.mode == "training":
+            advice = (
+                f"For speed alone take about {batch}: larger ones cost memory and bring under a tenth more. Whether a "
+                "larger batch also learns as well is another question, which no stopwatch answers."
+            )
+        # Inference: latency counts too.
+        else:
+            advice = (
+                f"To answer many requests, gather up to about {batch}: more makes each wait longer for under a tenth "
+                "more throughput. Where each answer counts, stay in the shaded range."
+            )
+    # Still rising: go further.
+    elif knee.saturation is Saturation.STILL_RISING:
+        advice = "Take the largest batch that your memory and your patience allow, and run Thorough to look further."
+    # Several humps, too wide a range, or too few batches.
+    elif series.best is not None:
+        reason = "the knee is not placed" if is_placed(knee) is False else "these points show no clear knee"
+        advice = f"Run Thorough on a quiet machine before deciding: {reason}."
+    alignment = tell_alignment(series.alignment)
+    return f"{advice} {alignment}".strip()
+
+
+def tell_alignment(alignment: Alignment | NotFound) -> str:
+    """Return whether to choose multiples of 8 or 64; only what dense points showed."""
+    # Nobody looked, or it is too noisy: no advice.
+    if isinstance(alignment, NotFound):
+        return ""
+    gain = format_percent(alignment.gain - 1)
+    # Every multiple beats its neighbours beyond the intervals.
+    if alignment.pays:
+        return (
+            f"Choose multiples of {alignment.multiple}: beside them each example takes longer ({gain} at the median)."
+        )
+    # Some neighbour does as well.
+    return f"Multiples of {alignment.multiple} bring nothing here: their neighbours do as well."
