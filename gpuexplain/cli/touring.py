@@ -1,4 +1,4 @@
-"""``tour``: all experiments one after the other, in about a minute."""
+"""``tour``: the core experiments one after the other, in about a minute."""
 
 import time
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from gpuexplain.engine.tour_guide import TourGuide
 from gpuexplain.errors import EngineError, InputError, NothingMeasuredError
 from gpuexplain.experiments.contract import Experiment
 from gpuexplain.hardware.machine import Machine
-from gpuexplain.registry import EXPERIMENTS
+from gpuexplain.registry import CORE, EXPERIMENTS
 from gpuexplain.report.chapter import Told
 from gpuexplain.report.page import write_summary
 from gpuexplain.report.point_table import tell_state
@@ -38,14 +38,14 @@ def tour(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure this machine: every experiment once, then its headline numbers."""
+    """Measure this machine: every core experiment once, then its headline numbers."""
     settings = load_settings()
     budget_s = _read_budget(budget, settings.max_budget_s)
     if output is not None:
         _check_place(output)
     with started_runner(settings) as (runner, machine):
         guide = TourGuide(runner, settings.max_budget_s)
-        guide.begin(tuple(EXPERIMENTS.values()), machine, VISITOR, budget_s)
+        guide.begin(CORE, machine, VISITOR, budget_s)
         try:
             last = _follow_as_json(runner, guide) if as_json else _follow_with_bar(runner, guide)
         except KeyboardInterrupt:
@@ -61,7 +61,7 @@ def _read_budget(text: str | None, most_s: float) -> float:
     seconds = read_seconds(text)
     if not isinstance(seconds, float):
         raise InputError(f"--budget {text!r} cannot be used. Allowed: seconds for the whole tour, such as {TOUR_S:g}.")
-    return check_tour_budget(seconds, len(EXPERIMENTS), most_s)
+    return check_tour_budget(seconds, len(CORE), most_s)
 
 
 def _check_place(path: Path) -> None:
