@@ -12,7 +12,7 @@ run: $(VENV)/.runtime
 	$(BIN)/streamlit run app.py --server.address $(ADDRESS) --server.port $(PORT) --server.headless true
 
 # Lint, types and import rules, then all tests (unit, pages, real browser).
-test: $(VENV)/.dev chromium
+test: $(VENV)/.dev chromium nginx
 	@$(MAKE) --no-print-directory check
 	$(BIN)/python -m pytest
 
@@ -25,7 +25,7 @@ check: $(VENV)/.dev
 unit: $(VENV)/.dev
 	$(BIN)/python -m pytest -m "not browser"
 
-browser: $(VENV)/.dev chromium
+browser: $(VENV)/.dev chromium nginx
 	$(BIN)/python -m pytest -m browser
 
 bench: $(VENV)/.dev chromium
@@ -48,6 +48,11 @@ $(VENV)/.dev: requirements-dev.txt | $(VENV)/bin/python
 .PHONY: chromium
 chromium:
 	@./scripts/find-chromium
+
+# The proxy example is tested with a real nginx.
+.PHONY: nginx
+nginx:
+	@./scripts/find-nginx
 
 # Versions are locked, transitive ones too. torch keeps an installed CPU build of the same version.
 lock: $(VENV)/.dev

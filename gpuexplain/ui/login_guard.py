@@ -119,6 +119,8 @@ def _going_back(send: Send, asked: str, login: Login) -> Send:
 
     async def send_elsewhere(message: Message) -> None:
         if message["type"] == "http.response.start":
+            if login.origin.startswith("https:"):
+                _secure_cookies(message)
             headers = MutableHeaders(scope=message)
             if page and headers.get("location") in (f"{login.base}/", login.base):
                 headers["location"] = page
@@ -126,6 +128,14 @@ def _going_back(send: Send, asked: str, login: Login) -> Send:
         await send(message)
 
     return send_elsewhere
+
+
+def _secure_cookies(message: Message) -> None:
+    """Send every cookie of a sign-in over https only: Streamlit leaves that out, for the loopback address's sake."""
+    message["headers"] = [
+        (name, text + b"; Secure" if name == b"set-cookie" and b"secure" not in text.lower().split(b"; ") else text)
+        for name, text in message["headers"]
+    ]
 
 
 def _cookie(page: str, login: Login) -> str:

@@ -3,11 +3,14 @@
 import re
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from urllib.error import HTTPError
 
 import oidc_provider_mock
 import pytest
 from e2e_net import free_port, get_json
+from e2e_nginx import NGINX, behind_nginx
 from e2e_server import RunningApp, running_app
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
@@ -22,31 +25,39 @@ PEOPLE = {
 }
 
 
-@pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
-    """The app with a login: everybody of example.org, and one guest."""
-    home, port = tmp_path_factory.mktemp("home"), free_port()
+@contextmanager
+def app_with_login(home: Path, origin: str, port: int, base: str = "") -> Iterator[RunningApp]:
+    """Run the app with a provider of its own: everybody of example.org may come in, and one guest."""
     users = [oidc_provider_mock.User(sub=sub, claims=claims) for sub, claims in PEOPLE.items()]
     with oidc_provider_mock.run_server_in_thread(user_claims=users) as provider:
         secrets = home / "secrets.toml"
         secrets.write_text(
             "[auth]\n"
-            f'redirect_uri = "http://127.0.0.1:{port}/oauth2callback"\n'
+            f'redirect_uri = "{origin}{base}/oauth2callback"\n'
             f'cookie_secret = "{COOKIE_SECRET}"\n'
             'client_id = "gpuexplain"\n'
             f'client_secret = "{CLIENT_SECRET}"\n'
             f'server_metadata_url = "http://localhost:{provider.server_port}/.well-known/openid-configuration"\n'
         )
         environment = {"GPUEXPLAIN_LOGIN_ALLOW": "@example.org, guest@partner.example"}
-        with running_app(home, ["--secrets.files", str(secrets)], environment, port) as running:
+        options = ["--secrets.files", str(secrets), "--server.baseUrlPath", base.strip("/")]
+        with running_app(home, options, environment, port) as running:
             yield running
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
+    """The app with a login, at its own address."""
+    port = free_port()
+    with app_with_login(tmp_path_factory.mktemp("home"), f"http://127.0.0.1:{port}", port) as running:
+        yield running
 
 
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """A browser that nobody has signed in with; the provider's own page may not ask the network for its style."""
-    fresh = browser.new_context()
-    fresh.route(re.compile(r"^https://"), lambda route: route.abort())
+    fresh = browser.new_context(ignore_https_errors=True)
+    fresh.route(re.compile(r"^https://(?!127\.0\.0\.1)"), lambda route: route.abort())
     yield fresh
     fresh.close()
 
@@ -124,6 +135,27 @@ def test_downloads_are_for_signed_in_people(app: RunningApp, context: BrowserCon
     with pytest.raises(HTTPError) as refused:
         urllib.request.urlopen(caught.value.url)
     assert refused.value.code == 401
+
+
+@pytest.mark.skipif(NGINX is None, reason="no nginx found: install one or set NGINX")
+def test_a_sign_in_works_behind_the_proxy(tmp_path: Path, context: BrowserContext) -> None:
+    """Under https and a path: the page asked for, cookies for that path and for https only."""
+    port, proxy_port = free_port(), free_port()
+    (tmp_path / "nginx").mkdir()
+    with (
+        app_with_login(tmp_path, f"https://127.0.0.1:{proxy_port}", port, base="/gpu"),
+        behind_nginx(port, tmp_path / "nginx", proxy_port) as address,
+    ):
+        page = context.new_page()
+        page.goto(f"{address}/matmul?dtype=bf16")
+        sign_in(page, "ann")
+        expect(page.get_by_text("Signed in as ann@example.org")).to_be_visible(timeout=LATE_MS)
+        assert page.url == f"{address}/matmul?dtype=bf16"
+        ours = {cookie["name"]: cookie for cookie in context.cookies()}
+        assert ours["_streamlit_user"]["path"] == "/gpu"
+        assert ours["_streamlit_user"]["secure"]
+        assert ours["_streamlit_user"]["httpOnly"]
+        assert ours["gpuexplain_visitor"]["secure"]
 
 
 def test_no_secret_reaches_the_log(app: RunningApp) -> None:

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from urllib.parse import quote
 
 import pytest
@@ -192,7 +193,9 @@ def make_app(monkeypatch: pytest.MonkeyPatch, login: Login | None) -> Starlette:
         return PlainTextResponse("a file")
 
     def callback(_request: object) -> RedirectResponse:
-        return RedirectResponse("/", status_code=302)
+        answer = RedirectResponse("/", status_code=302)
+        answer.set_cookie("_streamlit_user", "x", httponly=True)
+        return answer
 
     monkeypatch.setattr(login_guard, "find_login", lambda: login)
     routes = [Route("/media/a.csv", media), Route("/auth/login", media), Route("/oauth2callback", callback)]
@@ -230,6 +233,19 @@ def test_the_sign_in_comes_back_to_the_page(monkeypatch: pytest.MonkeyPatch) -> 
     back = ask(app, "/oauth2callback", "gpuexplain_return=%2Fmatmul%3Fdtype%3Dbf16").headers
     assert back["location"] == "/matmul?dtype=bf16"
     assert "Max-Age=0" in back["set-cookie"]
+
+
+def test_the_cookies_of_a_sign_in_travel_over_https_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streamlit sets them without; on the loopback address, without https, they stay as they are."""
+    for origin, ending in (("https://gpu.example.org", "; Secure"), ("http://127.0.0.1:8501", "")):
+        app = make_app(monkeypatch, replace(LOGIN, origin=origin))
+        sent = ask(app, "/oauth2callback").cookies
+        assert f"_streamlit_user=x; HttpOnly; Path=/; SameSite=lax{ending}" in sent
+
+
+def test_a_forged_return_cookie_leads_to_the_first_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Elsewhere, or to a sign-out: never."""
+    app = make_app(monkeypatch, LOGIN)
     for forged in ("//evil.example", "https://evil.example", "/auth/logout"):
         elsewhere: Answer = ask(app, "/oauth2callback", f"gpuexplain_return={quote(forged, safe='')}")
         assert elsewhere.headers["location"] == "/"

@@ -139,6 +139,7 @@ class Answer:
     status_code: int = 0
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
+    cookies: list[str] = field(default_factory=list)
 
     def json(self) -> dict:
         """Return the body as JSON."""
@@ -159,6 +160,7 @@ def ask(app: object, path: str, cookie: str = "", headers: dict[str, str] | None
         if message["type"] == "http.response.start":
             answer.status_code = message["status"]
             answer.headers = {k.decode(): v.decode() for k, v in message["headers"]}
+            answer.cookies = [v.decode() for k, v in message["headers"] if k == b"set-cookie"]
         else:
             answer.body += message.get("body", b"")
 
