@@ -6,6 +6,8 @@ _SI = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")
 _SMALL_SI = ((1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p"))
 _BINARY = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 NBSP = "\u00a0"  # keeps a number and its unit on one line
+SMALLEST_PERCENT_ERROR = 1e-4  # below, a percentage is mostly zeros
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def format_significant(number: float, digits: int = 3) -> str:
@@ -84,6 +86,22 @@ def format_percent(share: float, digits: int = 2) -> str:
 def format_plus_minus(half_width: float) -> str:
     """Return a relative half-width as ``± 1.2 %``."""
     return f"±{NBSP}{format_percent(half_width)}"
+
+
+def format_energy(energy_j: float) -> str:
+    """Return joules as ``12.0 pJ``, ``3.45 nJ``, ``1.20 mJ``."""
+    return _scaled(energy_j, _SMALL_SI, "J", 3)
+
+
+def format_error(rel_error: float) -> str:
+    """Return a relative error as ``0.27 %``, under 0.01 % as ``2.5 × 10⁻⁷``."""
+    if rel_error == 0 or rel_error >= SMALLEST_PERCENT_ERROR:
+        return format_percent(rel_error)
+    exponent = math.floor(math.log10(rel_error))
+    digits = f"{rel_error / 10**exponent:.1f}"
+    if digits == "10.0":  # 9.96e-8 is 1.0e-7, not 10.0e-8
+        digits, exponent = "1.0", exponent + 1
+    return f"{digits}{NBSP}×{NBSP}10{str(exponent).translate(_SUPERSCRIPTS)}"
 
 
 def format_age(age_s: float) -> str:

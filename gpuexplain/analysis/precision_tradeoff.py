@@ -49,8 +49,17 @@ def _compare(ours: Rates, theirs: Rates, n: float, challenger: str, baseline: st
     elif falls_short(most, LOSE_BELOW):
         verdict = SpeedVerdict.SLOWER
     has_interval = low < high and base_low < base_high
-    bounds = (least, most) if has_interval else (None, None)
-    return Speedup(challenger, baseline, factor, *bounds, n, verdict, WIN_ABOVE, LOSE_BELOW)
+    return Speedup(
+        challenger=challenger,
+        baseline=baseline,
+        factor=factor,
+        low=least if has_interval else None,
+        high=most if has_interval else None,
+        n=n,
+        verdict=verdict,
+        win_above=WIN_ABOVE,
+        lose_below=LOSE_BELOW,
+    )
 
 
 def _at(rates: Rates, n: float) -> tuple[float, float, float]:

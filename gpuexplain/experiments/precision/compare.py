@@ -1,0 +1,90 @@
+"""How does one series compare with another at the largest size that both have?"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from gpuexplain.analysis.precision_tradeoff import find_speedup
+from gpuexplain.analysis.trust import most_trustworthy
+from gpuexplain.findings import NotFound, PrecisionRanking, Speedup
+from gpuexplain.model import Dtype, Flag, Point
+from gpuexplain.points import usable
+
+# How two series compare, and whether only disturbed points could tell.
+Compared = tuple[Speedup | NotFound, bool]
+
+
+def frame_of(points: Sequence[Point]) -> pd.DataFrame:
+    """Return points as the finders read them: ``dtype``, ``n``, ``seconds`` with bounds, ``tflops``, error, flags.
+
+    Under six samples the bounds are the extremes: no interval, but no false certainty either.
+    """
+    bounds = [_bounds(point) for point in points]
+    rows = {
+        "dtype": [str(p.dtype) for p in points],
+        "n": [p.x for p in points],
+        "seconds": [p.median_s for p in points],
+        "seconds_lo": [low for low, _ in bounds],
+        "seconds_hi": [high for _, high in bounds],
+        "tflops": [(p.rate_flops or 0.0) / 1e12 if p.rate_flops else None for p in points],
+        "rel_error": [p.rel_error for p in points],
+        "flags": [" ".join(p.flags) for p in points],
+        "status": [str(p.status) for p in points],
+    }
+    numbers = ("n", "seconds", "seconds_lo", "seconds_hi", "tflops", "rel_error")
+    return pd.DataFrame(rows).astype(dict.fromkeys(numbers, "float64"))
+
+
+def _bounds(point: Point) -> tuple[float | None, float | None]:
+    if point.half_width is not None:
+        return point.ci_low_s, point.ci_high_s
+    return (point.min_s, point.max_s) if point.n_samples > 1 else (None, None)
+
+
+def ran_as_others(frame: pd.DataFrame, ranking: PrecisionRanking | NotFound) -> set[str]:
+    """Return the formats of a frame that ran in another one: their speed is not theirs."""
+    by_error = {
+        name for name, flags in zip(frame["dtype"], frame["flags"], strict=True) if Flag.FALLBACK in flags.split()
+    }
+    return by_error | (set(ranking.fallback) if isinstance(ranking, PrecisionRanking) else set())
+
+
+def find_format_speedups(products: dict[str, list[Point]], others: set[str]) -> dict[str, Compared]:
+    """Return how each format compares with fp32; ``others`` are those that ran in another format."""
+    baseline = products.get(str(Dtype.FP32), [])
+    compared = [name for name in products if name != Dtype.FP32]
+    if str(Dtype.FP32) in others:
+        why = NotFound("speed-up", "fp32 ran in another precision, so there is nothing to compare with")
+        return dict.fromkeys(compared, (why, False))
+    return {name: compare_series(products[name], baseline, (name, str(Dtype.FP32))) for name in compared}
+
+
+def compare_series(challenger: list[Point], baseline: list[Point], names: tuple[str, str]) -> Compared:
+    """Return how two series (names: challenger, baseline) compare; disturbed points are the last resort."""
+    if not challenger or not baseline:
+        missing = [name for name, own in zip(names, (challenger, baseline), strict=True) if not own]
+        return NotFound(
+            "speed-up", f"{' and '.join(missing)} {'was' if len(missing) == 1 else 'were'} not measured"
+        ), False
+    (ours, ours_bent), (theirs, theirs_bent) = most_trustworthy(challenger), most_trustworthy(baseline)
+    found = _find(ours, theirs, names)
+    if isinstance(found, Speedup):
+        return found, ours_bent or theirs_bent
+    again = _find(_with_disturbed(challenger), _with_disturbed(baseline), names)
+    return again, isinstance(again, Speedup)
+
+
+def _find(ours: list[Point], theirs: list[Point], names: tuple[str, str]) -> Speedup | NotFound:
+    found = find_speedup(frame_of(ours), frame_of(theirs), names=names)
+    if isinstance(found, NotFound):
+        return found
+    # Extremes decide who wins, but they are no 95 % interval.
+    have_intervals = all(p.half_width is not None for p in (*ours, *theirs) if p.x == found.n)
+    return found if have_intervals else replace(found, low=None, high=None)
+
+
+def _with_disturbed(own: list[Point]) -> list[Point]:
+    """Return the clean points of a series and the disturbed ones, by rising size."""
+    disturbed = most_trustworthy([p for p in own if p.is_hollow])[0]
+    return sorted([*usable(own), *disturbed], key=lambda p: p.x)
