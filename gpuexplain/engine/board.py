@@ -100,6 +100,7 @@ class Board:
                 params=ticket.params,
                 state=JobState.QUEUED,
                 visitors=(visitor,),
+                points=ticket.known,
                 created_at=ticket.created_at,
             )
             self._jobs[ticket.run_id] = job

@@ -22,8 +22,8 @@ from gpuexplain.engine.ticket import Ticket
 from gpuexplain.engine.worker_process import Ended, Garbage, Heard
 from gpuexplain.engine.worker_slot import WorkerSlot
 from gpuexplain.errors import EngineError
+from gpuexplain.logs import log_event
 from gpuexplain.measuring.session import Coverage
-from gpuexplain.model import Point
 
 LOG = logging.getLogger("gpuexplain.engine")
 
@@ -53,7 +53,7 @@ class Flight:
         self._limits = limits
         self._clock = clock
         self._is_stopping = is_stopping
-        self._points: dict[str, Point] = {}
+        self._points = {point.case_id: point for point in ticket.known}
         self._begun = time.monotonic()
         self._started: float | None = None
         self._is_waiting = False
@@ -110,6 +110,7 @@ class Flight:
             case StartedEvent():
                 self._is_waiting, self._started = False, time.monotonic()
                 self._board.change(self._run_id, state=JobState.RUNNING, ahead="", started_at=self._clock())
+                log_event(LOG, logging.INFO, "run_started", run=self._run_id, experiment=self._ticket.experiment)
             case FinishedEvent(cancelled=cancelled, coverage=coverage, restart=restart):
                 self._replace_worker(restart)
                 reason = f"Cancelled. {_KEPT}" if cancelled else ""
@@ -184,17 +185,35 @@ class Flight:
     def _end(self, state: JobState, reason: str, coverage: Coverage | None = None) -> None:
         """Write the end to the store first, so that whoever sees it can load it."""
         self._has_ended = True
-        if state in (JobState.CRASHED, JobState.FAILED):
-            LOG.warning("run %s %s: %s\n%s", self._run_id, state, reason, self._slot.last_words)
+        finished_at = self._clock()
+        took_s = time.monotonic() - (self._begun if self._started is None else self._started)
+        started_at = finished_at - took_s  # by a clock that nobody sets: the wall's may have been set meanwhile
+        self._log_end(state, reason, took_s)
         self._slot.rest()
-        self._recorder.finish(state, reason, coverage)
+        self._recorder.finish(state, reason, coverage, started_at, finished_at)
         self._board.change(
             self._run_id,
             state=state,
             reason=" ".join(filter(None, [reason, self._recorder.problem])),
             coverage=coverage,
             ahead="",
-            finished_at=self._clock(),
+            started_at=None if self._started is None else started_at,
+            finished_at=finished_at,
+        )
+
+    def _log_end(self, state: JobState, reason: str, took_s: float) -> None:
+        is_bad = state in (JobState.CRASHED, JobState.FAILED)
+        log_event(
+            LOG,
+            logging.WARNING if is_bad else logging.INFO,
+            "run_ended",
+            run=self._run_id,
+            experiment=self._ticket.experiment,
+            state=state.value,
+            points=len(self._points),
+            took_s=took_s,
+            reason=reason,
+            last_words=self._slot.last_words if is_bad else "",
         )
 
     def _show_problem(self) -> None:

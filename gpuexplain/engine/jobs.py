@@ -58,5 +58,6 @@ class EngineStatus(BaseModel):
     worker: str  # "stopped", "starting", "ready", "busy"
     worker_restarts: int = 0
     queue_length: int = 0
+    not_stored: int = 0  # ended runs that the store has not taken yet; they are kept and tried again
     running: Job | None = None
     read_only: bool = False

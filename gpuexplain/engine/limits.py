@@ -28,3 +28,6 @@ class Limits:
     idle_exit_s: float = 300.0  # an idle worker gives torch's memory back
     poll_s: float = 0.05  # how often a running job looks at its clocks
     idle_poll_s: float = 0.2
+    # A process elsewhere that died leaves a run that seems to go on: looked for this often while idle.
+    orphans_s: float = 30.0
+    foreign_poll_s: float = 0.5  # how often a run of another process is looked at by who waits for it

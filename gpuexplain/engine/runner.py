@@ -8,18 +8,21 @@ from types import TracebackType
 from typing import Self
 
 from gpuexplain.engine.board import Board
+from gpuexplain.engine.counts import Counted, Counts
 from gpuexplain.engine.flight import Flight
 from gpuexplain.engine.jobs import EngineStatus, Job, JobState
 from gpuexplain.engine.key import compute_key, resolve_device
 from gpuexplain.engine.limits import Limits
 from gpuexplain.engine.recorder import Recorder
+from gpuexplain.engine.resuming import read_resumable_params
 from gpuexplain.engine.stored_jobs import job_from_run
 from gpuexplain.engine.ticket import Measurable, Ticket, make_ticket
 from gpuexplain.engine.worker_process import default_command
 from gpuexplain.engine.worker_slot import WorkerSlot
 from gpuexplain.errors import EngineError, InputError, StoreError
 from gpuexplain.hardware.machine import Machine, TorchProbe
-from gpuexplain.model import Params
+from gpuexplain.logs import log_event
+from gpuexplain.model import Params, Point
 from gpuexplain.settings import Settings
 from gpuexplain.store.run import new_run_id
 from gpuexplain.store.runs import RunStore
@@ -66,6 +69,8 @@ class Runner:
         self._board = Board(settings.max_queue)
         self._slot = WorkerSlot(worker_command or default_command(), self._limits, probes=warm)
         self._unsaved: list[Recorder] = []
+        self._counts = Counts()
+        self._next_orphans_s = 0.0
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -84,10 +89,7 @@ class Runner:
         """Begin to serve, without waiting; runs that a dead process left behind are marked interrupted."""
         if self._thread is not None:
             return
-        try:
-            self._store.interrupt_orphans()
-        except StoreError as error:  # measuring and showing must work all the same
-            LOG.warning("%s", error)
+        self._end_orphans()
         self._stopping.clear()
         self._board.reopen()
         if self._warm and not self._settings.read_only:
@@ -142,11 +144,25 @@ class Runner:
             return shared
         if not fresh and (answer := self._find_answer(key, visitor)) is not None:
             return answer
-        self._check_measures()
-        now = self._clock()
-        device = resolve_device(params.device, machine)
-        ticket = make_ticket(experiment, params, machine, run_id=new_run_id(now), key=key, device=device, now=now)
-        return self._board.queue(ticket, visitor, in_held_place=in_held_place)
+        return self._queue(experiment, params, machine, visitor, key, in_held_place=in_held_place)
+
+    def resume(self, experiment: Measurable, run_id: str, machine: Machine, visitor: str = "") -> Job:
+        """Go on with a run that was interrupted or crashed, as a new run that begins with its points.
+
+        Every case is measured anew, in one sweep: what is known is shown until its turn has come. The
+        interrupted run stays as it is.
+
+        Raises:
+            InputError: If there is no such run, it ended in another way, or this machine is not what it was.
+            QueueFullError: If the queue, or the visitor's share of it, is full.
+            EngineError: If nothing is measured here (read-only), or the engine has stopped.
+        """
+        run = self._store.load_run(run_id)
+        params = read_resumable_params(run, experiment, machine)
+        self._check(experiment, params)
+        return self._board.join(run.key, visitor) or self._queue(
+            experiment, params, machine, visitor, run.key, known=run.points
+        )
 
     def hold_place(self, visitor: str) -> None:
         """Keep one of a visitor's two places for jobs that follow one another: they count as one.
@@ -211,7 +227,15 @@ class Runner:
 
     def wait_change(self, run_id: str, version: int, timeout: float | None = None) -> Job | None:
         """Return the job once it is newer than ``version`` or has ended, or after ``timeout`` seconds."""
-        return self._board.wait_change(run_id, version, timeout) or self.job(run_id)
+        if (job := self._board.wait_change(run_id, version, timeout)) is not None:
+            return job
+        deadline = time.monotonic() + (threading.TIMEOUT_MAX if timeout is None else timeout)
+        while (job := self.job(run_id)) is not None and job.state.is_active and job.version <= version:
+            rest = deadline - time.monotonic()
+            if rest <= 0:
+                break
+            time.sleep(min(rest, self._limits.foreign_poll_s))  # another process measures it
+        return job
 
     def follow(self, run_id: str) -> Iterator[Job]:
         """Yield the job now and after every change (several may come as one); the last one has ended."""
@@ -230,9 +254,14 @@ class Runner:
             worker="busy" if running else self._slot.state,
             worker_restarts=max(0, self._slot.starts - 1),
             queue_length=sum(job.state is JobState.QUEUED for job in active),
+            not_stored=len(self._unsaved),
             running=running,
             read_only=self._settings.read_only,
         )
+
+    def counts(self) -> Counted:
+        """Return how many runs ended how, and how often the store failed, since this engine was made."""
+        return self._counts.read()
 
     def probe(self) -> TorchProbe | None:
         """Return what torch said in the latest worker; None before one has loaded it."""
@@ -242,6 +271,27 @@ class Runner:
         """Return what torch says, once a worker has loaded it; None if none did within ``timeout`` s."""
         self._slot.probed.wait(timeout)
         return self._slot.probe
+
+    def _queue(
+        self,
+        experiment: Measurable,
+        params: Params,
+        machine: Machine,
+        visitor: str,
+        key: str,
+        known: tuple[Point, ...] = (),
+        *,
+        in_held_place: bool = False,
+    ) -> Job:
+        self._check_measures()
+        now, device = self._clock(), resolve_device(params.device, machine)
+        run_id = new_run_id(now)
+        ticket = make_ticket(experiment, params, machine, run_id=run_id, key=key, device=device, now=now, known=known)
+        job = self._board.queue(ticket, visitor, in_held_place=in_held_place)
+        if job.run_id == run_id:  # else it was joined
+            what = {"experiment": experiment.id, "device": device, "budget_s": params.sweep_budget_s}
+            log_event(LOG, logging.INFO, "run_queued", run=run_id, **what, known_points=len(known) or None)
+        return job
 
     def _check_measures(self) -> None:
         if self._settings.read_only:
@@ -281,6 +331,8 @@ class Runner:
                     self._fly(ticket)
                 else:
                     self._slot.tend()
+                    if time.monotonic() >= self._next_orphans_s:
+                        self._end_orphans()
                 self._save_rest()
         finally:
             why = _STOPPED if self._stopping.is_set() else _BROKEN
@@ -289,10 +341,20 @@ class Runner:
             self._slot.end()
             for recorder in self._unsaved:
                 if not recorder.write():
-                    LOG.error("run %s is lost: %s", recorder.ticket.run_id, recorder.problem)
+                    log_event(LOG, logging.ERROR, "run_lost", run=recorder.ticket.run_id, problem=recorder.problem)
+            log_event(LOG, logging.INFO, "engine_stopped", reason=why)
+
+    def _end_orphans(self) -> None:
+        """Mark the runs of processes that are gone as interrupted; measuring goes on if that fails."""
+        self._next_orphans_s = time.monotonic() + self._limits.orphans_s
+        try:
+            for run_id in self._store.interrupt_orphans():
+                log_event(LOG, logging.WARNING, "run_orphaned", run=run_id)
+        except StoreError as error:
+            LOG.warning("%s", error)
 
     def _fly(self, ticket: Ticket) -> None:
-        recorder = Recorder(self._store, ticket, self._clock(), self._limits)
+        recorder = Recorder(self._store, ticket, self._clock(), self._limits, self._counts)
         Flight(
             ticket,
             slot=self._slot,
@@ -302,6 +364,8 @@ class Runner:
             clock=self._clock,
             is_stopping=self._stopping.is_set,
         ).fly()
+        if (job := self._board.get(ticket.run_id)) is not None:
+            self._counts.note_end(job)
         if not recorder.is_complete:
             self._unsaved.append(recorder)
 

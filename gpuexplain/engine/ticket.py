@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from gpuexplain.hardware.machine import Machine
-from gpuexplain.model import Params
+from gpuexplain.model import Params, Point
 
 
 class Measurable(Protocol):
@@ -42,6 +42,7 @@ class Ticket:
     budget_s: float
     machine: Machine
     created_at: float
+    known: tuple[Point, ...] = ()  # of the run that this one goes on with; measured anew, one by one
 
     @property
     def label(self) -> str:
@@ -58,6 +59,7 @@ def make_ticket(
     key: str,
     device: str,
     now: float,
+    known: tuple[Point, ...] = (),
 ) -> Ticket:
     """Return the ticket of a request."""
     return Ticket(
@@ -71,6 +73,7 @@ def make_ticket(
         budget_s=params.sweep_budget_s,
         machine=machine,
         created_at=now,
+        known=known,
     )
 
 

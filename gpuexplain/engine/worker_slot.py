@@ -18,6 +18,7 @@ from gpuexplain.engine.protocol import (
 from gpuexplain.engine.worker_process import Ended, Garbage, Heard, WorkerProcess
 from gpuexplain.errors import EngineError
 from gpuexplain.hardware.machine import TorchProbe
+from gpuexplain.logs import log_event
 
 LOG = logging.getLogger("gpuexplain.engine")
 
@@ -71,6 +72,7 @@ class WorkerSlot:
         self._is_ready, self.silent_s, self.last_words = False, 0.0, ""
         self._worker = WorkerProcess(self._command)
         self.starts += 1
+        log_event(LOG, logging.INFO, "worker_started", pid=self._worker.pid, number=self.starts)
         if self._probes:
             self._worker.send(ProbeRequest())
 
@@ -148,7 +150,9 @@ class WorkerSlot:
         self._worker = None
         self._is_ready = False
         self.probed.set()  # nobody need wait for this one
-        return worker.tell_end(), unheard
+        how = worker.tell_end()
+        log_event(LOG, logging.INFO, "worker_ended", pid=worker.pid, how=how)
+        return how, unheard
 
     def rest(self) -> None:
         """Note that a job ended: the time until the idle worker ends begins now."""

@@ -24,6 +24,10 @@ class RunState(StrEnum):
     INTERRUPTED = "interrupted"
 
 
+# Ended though nobody wanted that, and not for a reason of their own.
+RESUMABLE = (RunState.INTERRUPTED, RunState.CRASHED)
+
+
 class RunSummary(BaseModel):
     """A run without its points; times are seconds since the epoch."""
 

@@ -126,10 +126,12 @@ class RunStore:
         state: RunState,
         reason: str = "",
         coverage: Mapping[str, float] | None = None,
+        started_at: float | None = None,
         finished_at: float | None = None,
     ) -> None:
-        """Note how a run ended (now, unless told when); its points stay as they are."""
-        ended = {
+        """Note how a run ended, and when (now, unless told); its points stay as they are."""
+        ended: dict[str, Any] = {} if started_at is None else {"started_at": started_at}
+        ended |= {
             "state": state.value,
             "reason": reason,
             "coverage": None if coverage is None else dump_json(dict(coverage)),
