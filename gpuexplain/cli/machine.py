@@ -6,6 +6,7 @@ from gpuexplain import __version__
 from gpuexplain.cli.printing import print_table
 from gpuexplain.cli.root import JsonOption, app, out, started_runner
 from gpuexplain.settings import Settings, load_settings
+from gpuexplain.store.redaction import hide_secrets
 from gpuexplain.units import format_time
 from gpuexplain.wording.machine_words import Section, doctor_rows
 
@@ -30,7 +31,7 @@ def doctor(as_json: JsonOption = False) -> None:
 def _settings_section(settings: Settings) -> Section:
     rows = (
         ("Version", __version__),
-        ("Store", settings.store_url),
+        ("Store", hide_secrets(settings.store_url)),
         ("Longest run", format_time(settings.max_budget_s)),
         ("Queue", f"at most {settings.max_queue} jobs"),
         ("Mode", "read-only: shows, never measures" if settings.read_only else "measures"),

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from sqlalchemy import Connection, Engine, make_url
+from sqlalchemy import Connection, Engine
 
 from gpuexplain.errors import StoreDamagedError, StoreError
 from gpuexplain.store.database import (
@@ -16,6 +16,7 @@ from gpuexplain.store.database import (
     writing,
 )
 from gpuexplain.store.recovery import find_damage, open_or_replace, read_notices, replace_damaged
+from gpuexplain.store.redaction import hide_secrets
 
 LOG = logging.getLogger("gpuexplain.store")
 
@@ -39,7 +40,7 @@ class Database:
         self._lock = threading.RLock()
         self._engine = self._open()
         self._file = self._identify()
-        self.where = make_url(url).render_as_string(hide_password=True)
+        self.where = hide_secrets(url)
 
     @property
     def engine(self) -> Engine:
@@ -63,7 +64,7 @@ class Database:
             StoreError: With what to do.
         """
         engine = self._current()
-        with self._replacing(engine), told_as_store_error("read", self.where), engine.connect() as connection:
+        with self._replacing(engine), told_as_store_error("read", self._url), engine.connect() as connection:
             yield connection
 
     @contextmanager
@@ -84,7 +85,7 @@ class Database:
         engine = self._current()
         with (
             self._replacing(engine),
-            told_as_store_error(action, self.where),
+            told_as_store_error(action, self._url),
             writing(engine, patience_s) as connection,
         ):
             yield connection

@@ -2,15 +2,16 @@
 
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from gpuexplain.errors import StoreDamagedError, StoreError
+from gpuexplain.store.redaction import hide_secrets, redact
 from gpuexplain.store.schema import MIGRATIONS, check_not_newer, migrate, read_version
 
 # How long a writer waits for another process; transactions take a few milliseconds each.
@@ -48,6 +49,10 @@ _ANY_REMEDY = "Check GPUEXPLAIN_HOME and GPUEXPLAIN_DATABASE_URL, and run `pytho
 def told_as_store_error(action: str, where: str) -> Iterator[None]:
     """Turn what the database or the disk raises inside into a ``StoreError`` with a remedy.
 
+    Args:
+        action: What was tried.
+        where: The address or path of the store; no secret of it is repeated.
+
     Raises:
         StoreDamagedError: If the file is no sound database.
         StoreError: If the block failed for another reason of the database, its driver or the disk.
@@ -55,11 +60,14 @@ def told_as_store_error(action: str, where: str) -> Iterator[None]:
     try:
         yield
     except (SQLAlchemyError, OSError, ModuleNotFoundError) as error:
-        said = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
+        stated = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
+        said = redact(stated, where)
         remedy = next((r for sign, r in _REMEDIES if sign in said.lower()), _ANY_REMEDY)
         is_damaged = any(sign in said.lower() for sign in _DAMAGE_SIGNS)
         kind = StoreDamagedError if is_damaged else StoreError
-        raise kind(f"Cannot {action} the store ({where}): {said}. {remedy}") from error
+        raise kind(f"Cannot {action} the store ({hide_secrets(where)}): {said}. {remedy}") from (
+            error if said == stated else None  # a log would show it, too
+        )
 
 
 def sqlite_file(url: str) -> Path | None:
@@ -122,8 +130,13 @@ def _open_uri(path: Path, how: str) -> tuple[Engine, int]:
             return engine, read_version(connection)
 
 
-def _told_as_not_opened(url: str) -> AbstractContextManager[None]:
-    return told_as_store_error("open", url.split("@")[-1])  # without what may be a password
+@contextmanager
+def _told_as_not_opened(url: str) -> Iterator[None]:
+    with told_as_store_error("open", url):
+        try:
+            yield
+        except ValueError:  # SQLAlchemy's of a port that is no number; it repeats what stands there
+            raise ArgumentError("this address cannot be read") from None
 
 
 @contextmanager
