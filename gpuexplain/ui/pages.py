@@ -25,10 +25,12 @@ class PageSpec:
 
 HOME = PageSpec("home", "", "Home", ":material/home:", "", is_default=True)
 MATMUL = PageSpec("matmul", "Measure", "Matrix multiply", ":material/grid_on:", "matmul")
+BATCH = PageSpec("batch", "Measure", "Batch size", ":material/stacks:", "batch")
+TRANSFER = PageSpec("transfer", "Measure", "Transfer", ":material/swap_horiz:", "transfer")
 GLOSSARY = PageSpec("glossary", "About", "Glossary", ":material/menu_book:", "glossary")
 METHOD = PageSpec("method", "About", "How we measure", ":material/timer:", "method")
 
-PAGES = (HOME, MATMUL, GLOSSARY, METHOD)
+PAGES = (HOME, MATMUL, BATCH, TRANSFER, GLOSSARY, METHOD)
 
 
 def lab_page(experiment_id: str) -> PageSpec | None:
