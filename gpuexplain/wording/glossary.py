@@ -130,6 +130,12 @@ _TERMS = (
         "divergence",
         "When neighbouring GPU threads take different paths: their multiprocessor runs one path after the other.",
     ),
+    Term(
+        "ridge point",
+        "The operations per byte at which arithmetic and memory take equally long: below it memory is what one waits "
+        "for.",
+    ),
+    Term("arithmetic intensity", "How many operations are done for every byte that is moved from or to memory."),
     Term("noise floor", "The smallest difference that this run can tell from chance. Nothing closer is ranked."),
     Term("batch", "The examples that one call works on together, as the rows of one larger product."),
     Term("knee", "The smallest batch measured that already gives 90 % of the best throughput."),
