@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gpuexplain.settings import load_settings
 from gpuexplain.ui.login_guard import LoginGuard
+from gpuexplain.ui.origin_guard import OriginGuard
 from gpuexplain.ui.visitor_cookie import VisitorCookie
 
 _X_FRAME_OPTIONS = {"self": "SAMEORIGIN", "none": "DENY"}
@@ -94,4 +95,9 @@ class SecurityHeaders:
 def security_middleware() -> list[Middleware]:
     """Return the middleware for ``st.App``, the outermost first."""
     framed_by = load_settings().frame_ancestors
-    return [Middleware(SecurityHeaders, framed_by=framed_by), Middleware(VisitorCookie), Middleware(LoginGuard)]
+    return [
+        Middleware(SecurityHeaders, framed_by=framed_by),
+        Middleware(OriginGuard),
+        Middleware(VisitorCookie),
+        Middleware(LoginGuard),
+    ]

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio.to_thread
+import streamlit as st
 
 from gpuexplain.errors import GpuExplainError
 from gpuexplain.settings import load_settings
@@ -44,12 +45,21 @@ def warm_up() -> None:
     gc.freeze()
 
 
+def say_address() -> None:
+    """Tell on the terminal, or in the log, where the app can be opened."""
+    scheme = "https" if st.get_option("server.sslCertFile") else "http"
+    address, port = st.get_option("server.address") or "0.0.0.0", st.get_option("server.port")  # noqa: S104
+    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    sys.stderr.write(f"GPU Explain: {scheme}://{address}:{port}/{base}\n")
+
+
 @asynccontextmanager
 async def lifespan(_app: object) -> AsyncIterator[dict[str, Any]]:
     """Start the engine and warm the imports in the background; stop the engine at the end."""
     runner = access.get_runner()
     await anyio.to_thread.run_sync(runner.start)
     threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
+    say_address()
     try:
         yield {}
     finally:
