@@ -87,7 +87,7 @@ def without_title(figure: go.Figure) -> tuple[Words, go.Figure]:
     height_px = TITLE_LINE_PX * n_lines + ABOVE_TITLE_PX - ABOVE_PLOT_PX
     bare = go.Figure(figure)
     bare.update_layout(title={"text": ""}, meta=None)
-    bare.layout.margin.t -= height_px
+    bare.layout.margin.t = (figure.layout.margin.t or 0) - height_px
     bare.layout.height = (figure.layout.height or HEIGHT_PX) - height_px
     return [(piece, Entity(name) if name else None) for piece, name in meta["title"]], bare
 

@@ -5,12 +5,11 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
 
-import plotly.graph_objects as go
-
 from gpuexplain.charts.theme import Theme
 from gpuexplain.errors import PointsError
 from gpuexplain.experiments.contract import Experiment, Explanation
 from gpuexplain.model import Point
+from gpuexplain.ui.chart_panel import Panel, make_panel
 from gpuexplain.ui.result import Result
 
 _KEPT = 48  # a handful of runs, two themes each
@@ -21,8 +20,8 @@ class Drawing:
     """Everything a page shows of one state of a result in one theme."""
 
     findings: Any
-    main: go.Figure
-    second: go.Figure
+    main: Panel
+    second: Panel
     main_alt: str
     second_alt: str
     explanation: Explanation
@@ -63,8 +62,8 @@ def _draw(experiment: Experiment, result: Result, beside: tuple[Point, ...], the
     drawn = (*flagged, *result.ghosts)
     return Drawing(
         findings=findings,
-        main=experiment.draw_main(drawn, findings, theme),
-        second=experiment.draw_second(drawn, findings, theme),
+        main=make_panel(experiment.draw_main(drawn, findings, theme)),
+        second=make_panel(experiment.draw_second(drawn, findings, theme)),
         main_alt=experiment.describe_main(findings),
         second_alt=experiment.describe_second(findings),
         explanation=experiment.tell(findings),

@@ -1,7 +1,7 @@
 """A lab page, top to bottom, for any experiment: question, answer, controls, chart, words, tabs."""
 
 import html
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -13,6 +13,7 @@ from gpuexplain.experiments.contract import Experiment
 from gpuexplain.hardware.machine import Machine
 from gpuexplain.model import Point, Source
 from gpuexplain.ui import engine_access as access
+from gpuexplain.ui.chart_panel import show_panel
 from gpuexplain.ui.compare import chosen_beside
 from gpuexplain.ui.controls import Controls, note_url_problems, show_controls
 from gpuexplain.ui.explanation import show_answer, show_caveats, show_words
@@ -33,8 +34,6 @@ from gpuexplain.ui.session import current_theme, tab_id
 from gpuexplain.ui.tabs import show_tabs
 from gpuexplain.ui.viewers import VIEWERS, poll_interval_s
 
-CHART_CONFIG = {"displaylogo": False, "displayModeBar": False, "responsive": True}
-
 
 @dataclass(frozen=True, slots=True)
 class Boxes:
@@ -44,7 +43,7 @@ class Boxes:
     controls: DeltaGenerator
     problems: DeltaGenerator
     progress: DeltaGenerator
-    chart: DeltaGenerator
+    main: DeltaGenerator
     words: DeltaGenerator
     second: DeltaGenerator
 
@@ -86,21 +85,17 @@ def _show_head(experiment: Experiment) -> None:
 
 
 def _make_boxes() -> Boxes:
-    body = st.container(key="lab-body")
-    with body:
-        answer = st.container(key="lab-answer")
-        controls = st.container(key="lab-controls")
-        problems = st.container(key="lab-problems")
-        progress = st.container(key="lab-progress")
-        charts, words = st.container(key="lab-chart").columns([2, 1], gap="large")
-    # Both charts stand beside the words, which are as tall as the two together.
-    return Boxes(answer, controls, problems, progress, charts.container(), words, charts.container(key="lab-second"))
+    with st.container(key="lab-body"):
+        # The style rules lay them out: words beside both charts, or one below the other on a phone.
+        return Boxes(**{field.name: st.container(key=f"lab-{field.name}") for field in fields(Boxes)})
 
 
 def _prepare(experiment: Experiment, machine: Machine) -> tuple[Scene, Job | None]:
     """Write the controls and find what they lead to."""
     row = st.container(horizontal=True, vertical_alignment="bottom", key="lab-row")
     with row:
+        # On a phone the controls are one row until this is on (style rules); elsewhere it is hidden.
+        st.toggle("Settings", key="lab-open", on_change="ignore")
         controls = show_controls(experiment, machine)
     stored = find_result(experiment, controls.params, machine)
     job = _find_job(experiment, controls, machine)
@@ -176,15 +171,13 @@ def _draw_live(scene: Scene, job: Job | None, boxes: Boxes) -> None:
             show_progress(job)
         else:
             show_ending(job)
-    with boxes.chart:
-        name = scene.experiment.id
-        st.plotly_chart(drawing.main, theme=None, key=f"{name}-main", config=CHART_CONFIG, alt=drawing.main_alt)
-    with boxes.second:
-        st.plotly_chart(drawing.second, theme=None, key=f"{name}-second", config=CHART_CONFIG, alt=drawing.second_alt)
+    with boxes.main:
+        show_panel(drawing.main, "lab-main", drawing.main_alt)
     with boxes.words:
         show_guess(scene.experiment, drawing.findings, shown, job)
         show_words(drawing.explanation)
     with boxes.second:
+        show_panel(drawing.second, "lab-second", drawing.second_alt)
         show_caveats(drawing.explanation)
 
 

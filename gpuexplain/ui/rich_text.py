@@ -4,6 +4,7 @@ import html
 import itertools
 import re
 
+from gpuexplain.charts.figure import Words
 from gpuexplain.charts.theme import Entity
 from gpuexplain.wording.glossary import GLOSSARY
 from gpuexplain.wording.markup import Span, parse
@@ -43,6 +44,11 @@ def to_html(text: str) -> str:
     """Return a marked text as HTML inside one paragraph or heading; everything else is escaped."""
     joined = "".join(_span_html(span) for span in parse(text))
     return _CODE.sub(r"<code>\1</code>", _BOLD.sub(r"<strong>\1</strong>", joined))
+
+
+def words_html(words: Words) -> str:
+    """Return a chart's title in pieces as HTML inside one heading."""
+    return "".join(_span_html(Span(text, entity=entity)) for text, entity in words)
 
 
 def paragraphs(text: str, lead: str = "") -> str:

@@ -56,7 +56,33 @@ RULES = """
 .st-key-preset [role=radio]{padding-left:.7rem;padding-right:.7rem}
 .st-key-preset [role=radio] p::after{margin-left:.4em;font-weight:400;opacity:.85}
 
+/* a chart: its finding above it, breaking as the page does; higher where the page is wider */
+.gx-chart-title{font-size:1.05rem;font-weight:650;line-height:1.35;letter-spacing:-.005em;
+  color:var(--gx-text);margin:0;padding:.4rem 0 0;text-wrap:pretty}
+[class*=st-key-lab-] .stElementContainer:has(.stPlotlyChart){height:var(--gx-chart-px)}
+@media (min-width:1440px){
+  [class*=st-key-lab-] .stElementContainer:has(.stPlotlyChart){height:calc(var(--gx-chart-px)*1.18)}
+}
+@media (min-width:1700px){
+  [class*=st-key-lab-] .stElementContainer:has(.stPlotlyChart){height:calc(var(--gx-chart-px)*1.35)}
+}
+
+/* both charts beside the words; the words may be longer than they */
+@media (min-width:900px){
+  .st-key-lab-body{display:grid;grid-template-columns:minmax(0,2fr) minmax(0,1fr);
+    grid-template-rows:repeat(5,auto) 1fr;gap:0 2.75rem}
+  .st-key-lab-body>div{grid-column:1/-1;min-width:0;margin-bottom:1rem}
+  .st-key-lab-body>div:has(>.st-key-lab-answer){grid-row:1}
+  .st-key-lab-body>div:has(>.st-key-lab-controls){grid-row:2}
+  .st-key-lab-body>div:has(>.st-key-lab-problems){grid-row:3}
+  .st-key-lab-body>div:has(>.st-key-lab-progress){grid-row:4}
+  .st-key-lab-body>div:has(>.st-key-lab-main){grid-column:1;grid-row:5}
+  .st-key-lab-body>div:has(>.st-key-lab-words){grid-column:2;grid-row:5/span 2}
+  .st-key-lab-body>div:has(>.st-key-lab-second){grid-column:1;grid-row:6}
+}
+
 .st-key-lab-row{column-gap:.75rem}
+.st-key-lab-open{display:none}
 /* controls share one baseline; primary buttons have contrast in both themes */
 .st-key-lab-controls [data-testid=stHorizontalBlock]{align-items:flex-end}
 [data-testid=stBaseButton-primary],[data-testid=stBaseButton-primary] p{color:var(--gx-on-primary)!important}
@@ -72,7 +98,11 @@ RULES = """
   /* the answer and the chart come before the controls */
   .st-key-lab-body>div:has(>.st-key-lab-controls){order:3}
   .st-key-lab-body>div:has(>.st-key-lab-progress){order:1}
-  .st-key-lab-body>div:has(>.st-key-lab-chart){order:2}
+  .st-key-lab-body>div:has(>.st-key-lab-main){order:2}
+  .st-key-lab-body>div:has(>.st-key-lab-words),.st-key-lab-body>div:has(>.st-key-lab-second){order:4}
+  .st-key-lab-open{display:block;order:1;align-self:center}
+  .st-key-lab-row:not(:has(.st-key-lab-open input:checked))>:not(.st-key-lab-open,.st-key-run,.st-key-cancel){
+    display:none}
   .gx-facts{grid-template-columns:1fr;gap:0}.gx-facts dd{margin-bottom:.5rem}
 }
 @media (prefers-reduced-motion:reduce){

@@ -52,7 +52,7 @@ def test_of_several_series_in_a_file_each_has_its_own_name() -> None:
 
 def test_no_name_leaves_the_plot_to_the_left() -> None:
     """A short new curve beside a long old one that rises past it."""
-    old = [elsewhere("cpu", x=16.0 * 2**i, median_s=1e-6 * 1.2**i, device="cpu") for i in range(10)]
+    old = [elsewhere("cpu", x=16.0 * 2**i, median_s=1e-6 * 3**i, device="cpu") for i in range(10)]
     new = [make_point("cpu", x=16.0, median_s=1e-6)]
     (label,) = [
         label for label in Canvas(split_lines([*new, *old], LOOKS), read_time, "light").names() if label.text == "CPU"

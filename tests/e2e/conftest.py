@@ -73,7 +73,8 @@ def visit(browser: Browser, server: str) -> Iterator[Callable[..., tuple[Page, W
         watch = Watch(page, server)
         page.goto(server + path)
         page.locator("h1").first.wait_for(timeout=20_000)
-        page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget]')", timeout=20_000)
+        # Not wait_for_function: it polls by eval, which the page's security policy forbids.
+        page.locator("[data-testid=stStatusWidget]").wait_for(state="detached", timeout=20_000)
         return page, watch
 
     yield open_

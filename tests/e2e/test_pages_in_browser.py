@@ -75,14 +75,32 @@ def test_headings_are_in_order(visit: Visit) -> None:
 
 
 def test_on_a_phone_the_chart_comes_before_the_controls(visit: Visit) -> None:
-    """Answer, chart, controls, top to bottom."""
+    """Answer, chart, one row of controls, words, top to bottom; the row opens the others."""
     page, _ = visit("/matmul", width=375)
     page.locator(".js-plotly-plot").first.wait_for()
-    tops = [
-        page.locator(selector).first.bounding_box()["y"]
-        for selector in (".st-key-lab-answer p", ".js-plotly-plot", ".st-key-preset")
+    places = [
+        page.locator(selector).first.bounding_box()
+        for selector in (".st-key-lab-answer p", ".js-plotly-plot", ".st-key-run", ".st-key-lab-words")
     ]
-    assert tops == sorted(tops)
+    assert [place["y"] for place in places] == sorted(place["y"] for place in places)
+    expect(page.locator(".st-key-preset")).to_be_hidden()
+    assert page.locator(".st-key-lab-row").bounding_box()["height"] < 60
+    page.locator(".st-key-lab-open label").click()
+    expect(page.locator(".st-key-preset")).to_be_visible()
+
+
+def test_a_chart_is_higher_on_a_wide_screen(visit: Visit) -> None:
+    """And its title breaks as the page does: one line there, more on a phone."""
+    heights, lines = [], []
+    for width in (375, 1280, 1800):
+        page, _ = visit("/matmul", width=width)
+        page.locator(".js-plotly-plot").first.wait_for()
+        page.wait_for_timeout(1000)
+        heights.append(page.locator(".js-plotly-plot").first.bounding_box()["height"])
+        title = page.locator(".gx-chart-title").first
+        lines.append(round(title.bounding_box()["height"] / 24))
+    assert heights[0] == heights[1] < heights[2]
+    assert lines[0] > lines[2] == 1
 
 
 def test_a_term_opens_its_definition_on_focus(visit: Visit) -> None:

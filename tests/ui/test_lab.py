@@ -42,6 +42,19 @@ def test_every_chart_has_a_text_alternative(open_page: Open) -> None:
     assert len(at.get("plotly_chart")) == 2
 
 
+def test_the_finding_is_a_heading_above_its_chart(open_page: Open, keep_run) -> None:
+    """The page breaks it to its width, its series keep their colour, and the figure has no second title."""
+    keep_run(MatmulParams(), make_points(64, 128, 256))
+    at = open_page("matmul")
+    headings = [block for block in html_of(at).split("\n") if 'class="gx-chart-title"' in block]
+    assert len(headings) == 2
+    assert '<span class="gx-cpu">Two threads</span>' in headings[0]
+    for number, heading in enumerate(headings):
+        layout = figure(at, number)["layout"]
+        assert not layout["title"].get("text")
+        assert f"--gx-chart-px:{layout['height']}px" in heading
+
+
 def test_run_asks_the_engine_for_what_the_controls_say(open_page: Open, runner: FakeRunner) -> None:
     """A click submits the params of the controls, once."""
     at = open_page("matmul", preset="quick")

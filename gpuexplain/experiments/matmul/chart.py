@@ -68,7 +68,8 @@ def draw_second(points: Sequence[Point], findings: MatmulFindings, theme: Theme)
     room = [AIR_ABOVE * peak_flops] if peak_flops else [LINE_ABOVE * best_flops] if best_flops else []
     canvas = Canvas(lines, read_rate, theme, extra_y=room)
     shapes, notes = _levels(canvas, best, peak_flops)
-    layout = canvas.layout(entity_words(claim_second(findings)), "speed", _write_narrow_rate, _x_title(points))
+    write = _write_narrow_rate if peak_flops else format_rate_flops
+    layout = canvas.layout(entity_words(claim_second(findings)), "speed", write, _x_title(points))
     layout["margin"]["t"] += _room_for_rows(notes)
     traces = canvas.traces()
     if peak_flops:
@@ -182,7 +183,7 @@ def _peak_flops(findings: MatmulFindings) -> float | None:
 
 
 def _write_narrow_rate(rate_flops: float) -> str:
-    """Return a tick in two lines: ``10`` over ``TFLOP/s`` leaves a phone its plot."""
+    """Return a tick in two lines: with a second axis, ``10`` over ``TFLOP/s`` leaves a phone its plot."""
     return format_rate_flops(rate_flops).replace(NBSP, "<br>")
 
 
