@@ -28,7 +28,7 @@ def find_free_batch(frame: pd.DataFrame) -> FreeBatch | NotFound:
     batches = frame["batch"].to_numpy(dtype=np.float64)
     points = read_rates(frame, "batch", "throughput", batches, unit=1.0)
     if len(points) < FEWEST_BATCHES:
-        return NotFound("free batch", f"{len(points)} batches were measured, {FEWEST_BATCHES} are needed")
+        return NotFound("free batch", f"it takes at least {FEWEST_BATCHES} batches")
     ratios, fewest, most = _ratios(points)
     by_median, surely, perhaps = _stretch(ratios), _stretch(most), _stretch(fewest)
     if not by_median or not surely:

@@ -56,7 +56,7 @@ def test_times_too_noisy_say_nothing() -> None:
 
 def test_one_batch_is_no_stretch() -> None:
     """Two are needed."""
-    assert free({1: 1.0}) == NotFound("free batch", "1 batches were measured, 2 are needed")
+    assert free({1: 1.0}) == NotFound("free batch", "it takes at least 2 batches")
 
 
 def test_throughput_tells_the_same() -> None:

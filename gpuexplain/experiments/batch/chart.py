@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
 
 import plotly.graph_objects as go
 
@@ -17,7 +16,7 @@ from gpuexplain.experiments.batch.panels import LEFT_MARGIN_PX, Overlay, Panel, 
 from gpuexplain.experiments.batch.series import LOOKS
 from gpuexplain.experiments.titles import entity_words
 from gpuexplain.findings import BatchCeiling, FreeBatch
-from gpuexplain.model import Point, Status
+from gpuexplain.model import Point, Source, Status
 from gpuexplain.units import NBSP, format_count, format_percent, format_size, format_time
 from gpuexplain.wording.markup import plain
 
@@ -26,7 +25,7 @@ KNEE_SHARE = 0.9
 # A ceiling further above what was measured than this would press the measured curve flat.
 CEILING_SHOWN_WITHIN = 64
 MOST_SIZE_TICKS = 4
-LABEL_EVERY = 1.3  # powers of two and what is this far from its neighbours are labelled
+MOST_LABELS = 9
 KNEE_RING_PX = 18
 RIGHT_OF_LABELS_PX = 40
 
@@ -90,10 +89,10 @@ def _knee_overlay(series: SeriesFinding, theme: Theme) -> Overlay | None:
     if not has_knee(series) or knee.knee_batch is None:
         return None
     color = LOOKS[series.series].color(theme)
-    text = f"knee {format_count(knee.knee_batch)}: the smallest with 90{NBSP}% of the best"
+    text = f"knee {format_count(knee.knee_batch)}: first with 90{NBSP}% of the best"
     if knee.knee_low is not None and knee.knee_high is not None and knee.knee_low < knee.knee_high:
         low, high = format_count(knee.knee_low), format_count(knee.knee_high)
-        text = f"knee {format_count(knee.knee_batch)} ({low} – {high}): first with 90{NBSP}% of the best"
+        text = f"knee {format_count(knee.knee_batch)} ({low} – {high}): 90{NBSP}% of the best"
     return Overlay(vertical_line(knee.knee_batch, color), text, color)
 
 
@@ -113,11 +112,13 @@ def _mark_rule(panel: Panel, findings: BatchFindings, theme: Theme) -> None:
 
 def _memory_panel(lines: Sequence[Line], findings: BatchFindings, theme: Theme) -> Panel | None:
     """Return the panel of peak memory; None where nothing was read and nothing ran out."""
+    series = findings.headline_series
+    if series is not None and series.is_measured:  # a process and a device do not hold the same things
+        lines = [line for line in lines if line.is_ghost or line.points[0].series == series.series]
     held = [reading.value for line in lines for _, reading in line.readings(read_held)]
     full = [line for line in lines if any(p.status is Status.OOM for p in line.points)]
     if not held and not full:
         return None
-    series = findings.headline_series
     ceiling = series.ceiling if series is not None and isinstance(series.ceiling, BatchCeiling) else None
     limit_bytes = ceiling.limit_bytes if ceiling else None
     is_near = limit_bytes is not None and (bool(full) or limit_bytes <= CEILING_SHOWN_WITHIN * max(held))
@@ -225,16 +226,18 @@ def _trade_off(line: Line, theme: Theme) -> go.Scatter:
 
 
 def _labels(batches: Sequence[float]) -> list[str]:
-    """Return the batch beside its point, powers of two only where the grid is dense."""
-    is_dense = any(later < LABEL_EVERY * earlier for earlier, later in pairwise(batches))
-    return [format_count(b) if not is_dense or int(b) & (int(b) - 1) == 0 else "" for b in batches]
+    """Return the batch beside its point: every power of two, or as many as a phone has room for."""
+    powers = [int(batch).bit_length() - 1 for batch in batches if int(batch) & (int(batch) - 1) == 0]
+    step = math.ceil(len(powers) / MOST_LABELS) or 1
+    labelled = {2**power for power in powers if power % step == 0}
+    return [format_count(b) if b in labelled or len(batches) <= MOST_LABELS else "" for b in batches]
 
 
 def _name_at_end(line: Line, theme: Theme) -> EndLabel:
     point, reading = line.readings(read_items)[-1]
-    return EndLabel(
-        say_line(line), line.look.color(theme), math.log10(point.median_s or 1.0), math.log10(reading.value)
-    )
+    x, y = math.log10(point.median_s or 1.0), math.log10(reading.value)
+    # To the left: below the end stands its batch. A name of two lines would lie on the curve there.
+    return EndLabel(say_line(line), line.look.color(theme), x, y, is_left=line.source is Source.MEASURED)
 
 
 def _knee_ring(findings: BatchFindings, theme: Theme) -> go.Scatter | None:
@@ -247,10 +250,10 @@ def _knee_ring(findings: BatchFindings, theme: Theme) -> go.Scatter | None:
         y=[series.at_knee.rate_items],
         name="knee",
         mode="markers+text",
-        text=["knee"],
+        text=[f"knee {format_count(series.at_knee.batch)}"],
         textposition="top left",
         textfont={"size": 12, "color": color},
-        marker={"symbol": "circle-open", "size": KNEE_RING_PX, "line": {"width": 2, "color": color}},
+        marker={"symbol": "circle-open", "size": KNEE_RING_PX, "color": color, "line": {"width": 2, "color": color}},
         hoverinfo="skip",
         cliponaxis=False,
     )

@@ -3,8 +3,9 @@
 from gpuexplain.experiments.batch.conclude import BatchFindings, SeriesFinding
 from gpuexplain.experiments.batch.series import FILE_SERIES, LOOKS, say_batch
 from gpuexplain.findings import BatchKnee, Saturation
+from gpuexplain.model import Dtype
 from gpuexplain.units import NBSP, format_rate_items, format_time
-from gpuexplain.wording.markup import capitalise, mark
+from gpuexplain.wording.markup import capitalise, mark, term
 
 NOTHING_YET = "Nothing is measured yet"
 NOTHING_RAN = "Nothing could be measured"
@@ -17,15 +18,18 @@ def name_device(series: SeriesFinding) -> str:
     entity = LOOKS[series.series].entity
     if series.is_measured:
         return mark(entity, "the CPU" if series.name.is_cpu else "the GPU")
-    return mark(entity, series.device_name or "a GPU")
-
-
-def name_work(series: SeriesFinding) -> str:
-    """Return what one step is, with its article: ``an MLP training step``."""
-    work = series.name.work
     if series.series == FILE_SERIES:
-        return "a step"
-    return f"{'an' if work.startswith('MLP') else 'a'} {work}" if "step" in work else f"{work}"
+        return mark(entity, f"the device of {series.device_name}")
+    return mark(entity, f"the {series.device_name or 'GPU'}")
+
+
+def say_work(series: SeriesFinding) -> str:
+    """Return what was done, with a space in front: `` in MLP training in bf16``; "" where nobody says."""
+    if series.series == FILE_SERIES:
+        return ""
+    # A 16-bit format is what autocast computed in.
+    precision = "" if series.dtype is Dtype.FP32 else f" in {term(str(series.dtype))}"
+    return f" in {series.name.work.removesuffix(' step')}{precision}"
 
 
 def is_placed(knee: BatchKnee) -> bool:
@@ -48,12 +52,12 @@ def has_knee(series: SeriesFinding) -> bool:
     )
 
 
-def claim_knee(series: SeriesFinding) -> str:
-    """Return where the knee is, as a clause that claims only what was measured."""
+def claim_knee(series: SeriesFinding, work: str = "") -> str:
+    """Return where the knee is, as a clause that claims only what was measured; ``work`` says at what."""
     knee, best, device = series.knee, series.best, name_device(series)
     # Every batch failed, was skipped or was disturbed.
     if best is None or knee.knee_batch is None:
-        return f"{device} has no throughput to show"
+        return f"{device} has no throughput to show{work}"
     # One batch, or none of at most half of it.
     if knee.saturation is None:
         return (
@@ -61,22 +65,22 @@ def claim_knee(series: SeriesFinding) -> str:
         )
     # The largest batch is the best, by more than 5 % beyond its interval: the knee lies at it or beyond.
     if not knee.saturated and knee.saturation is Saturation.STILL_RISING:
-        return f"the throughput of {device} still rises at {say_batch(best.batch)}, the largest measured"
+        return f"the throughput of {device}{work} still rises at {say_batch(best.batch)}, the largest measured"
     # The same by the medians, but within their intervals.
     if not knee.saturated:
-        return f"the throughput of {device} may still rise at {say_batch(best.batch)}, the largest measured"
+        return f"the throughput of {device}{work} may still rise at {say_batch(best.batch)}, the largest measured"
     # A batch between knee and best falls under 80 %.
     if knee.knee_unstable:
-        return f"the throughput of {device} has more than one hump, the first at {say_batch(knee.knee_batch)}"
+        return f"the throughput of {device}{work} has more than one hump, the first at {say_batch(knee.knee_batch)}"
     # The intervals leave more than two doublings.
     if not is_placed(knee):
         low, high = say_batch(knee.knee_low or 1), say_batch(knee.knee_high or 1)
-        return f"the knee of {device} lies somewhere from {low} to {high}"
+        return f"the knee of {device}{work} lies somewhere from {low} to {high}"
     # The very first batch already is the knee.
     is_first = series.smallest is not None and knee.knee_batch == series.smallest.batch
     which = f"{say_batch(knee.knee_batch)}, the smallest measured," if is_first else say_batch(knee.knee_batch)
     # The usual case.
-    return f"{which} already gives {device} 90{NBSP}% of its best throughput"
+    return f"{which} already gives {device} 90{NBSP}% of its best throughput{work}"
 
 
 def claim_main(findings: BatchFindings) -> str:

@@ -70,8 +70,8 @@ class Desk:
                 raise
             is_full = True
         if is_full:  # outside the except block: the exception holds the tensors
-            limit = f" {format_size(self._limit_bytes)}" if self._limit_bytes else " what"
-            raise OutOfMemoryError(f"It needs more memory than the{limit} that this run may take of {self._device}")
+            limit = f"the {format_size(self._limit_bytes)} that" if self._limit_bytes else "what"
+            raise OutOfMemoryError(f"It needs more memory than {limit} this run may fill")
 
     # -- examples -----------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ from gpuexplain.experiments.batch.claims import (
     has_knee,
     is_placed,
     name_device,
-    name_work,
+    say_work,
 )
 from gpuexplain.experiments.batch.conclude import BatchFindings, SeriesFinding
 from gpuexplain.experiments.batch.series import say_batch
@@ -25,11 +25,13 @@ from gpuexplain.findings import (
 )
 from gpuexplain.model import Dtype
 from gpuexplain.units import (
+    NBSP,
+    format_count,
     format_factor,
     format_percent,
-    format_plus_minus,
     format_rate_flops,
     format_rate_items,
+    format_significant,
     format_size,
     format_time,
 )
@@ -38,6 +40,8 @@ from gpuexplain.wording.markup import capitalise, mark, term
 
 # A GPU this busy at a batch has nothing left to give by more work at a time.
 BUSY_FROM = 0.9
+# No line is claimed to hold more closely than this.
+FINEST_RESIDUAL = 0.01
 
 
 def tell(findings: BatchFindings) -> Explanation:
@@ -70,8 +74,7 @@ def tell_answer(findings: BatchFindings) -> str:
     # Every case failed, was skipped or was too disturbed.
     if series is None:
         return "On this machine nothing could be measured that may be shown; the caveats say why."
-    about = f" for {name_work(series)}{_say_precision(series)}"
-    clause = f"{claim_knee(series)}{about}{say_knee_rates(series)}"
+    clause = f"{claim_knee(series, say_work(series))}{say_knee_rates(series)}"
     # Nothing was measured here: what is shown was measured by others, or elsewhere.
     if not series.is_measured:
         return f"{capitalise(clause)} ({series.source}, not of this machine); press Run to measure here."
@@ -79,21 +82,20 @@ def tell_answer(findings: BatchFindings) -> str:
     return f"{say_here(series.is_provisional)} {clause}{'; ' + faster if faster else ''}."
 
 
-def _say_precision(series: SeriesFinding) -> str:
-    # A 16-bit format is what autocast computed in.
-    return "" if series.dtype is Dtype.FP32 else f" in {term(str(series.dtype))}"
-
-
 def say_knee_rates(series: SeriesFinding) -> str:
     """Return the knee's range and both rates, with a comma in front; "" where no knee is named."""
     knee, at_knee, best = series.knee, series.at_knee, series.best
     if not has_knee(series) or at_knee is None or best is None:
         return ""
-    rates = f", {format_rate_items(at_knee.rate_items)} of {format_rate_items(best.rate_items)}"
+    rates = f", {_without_unit(format_rate_items(at_knee.rate_items))} of {format_rate_items(best.rate_items)}"
     # The intervals leave several tested batches.
     if knee.knee_low is not None and knee.knee_high is not None and knee.knee_low < knee.knee_high:
-        return f"{rates} (the knee lies from {say_batch(knee.knee_low)} to {say_batch(knee.knee_high)})"
+        return f"{rates} (knee between {say_batch(knee.knee_low)} and {format_count(knee.knee_high)})"
     return rates
+
+
+def _without_unit(rate: str) -> str:
+    return rate.removesuffix("examples/s").strip()
 
 
 def tell_crossover(crossover: Crossover | None) -> str:
@@ -183,7 +185,7 @@ def tell_free(free: FreeBatch | NotFound) -> str:
     """Return up to which batch further examples cost no time."""
     # Not even the second batch is surely free.
     if isinstance(free, NotFound):
-        return f"No examples are free here: {free.reason}."
+        return f"No free examples show: {free.reason}."
     share = format_percent(free.within - 1)
     text = (
         f"Up to {say_batch(free.largest)} a step takes at most {share} longer than the {format_time(free.step_s)} of "
@@ -235,7 +237,7 @@ def tell_memory(fit: MemoryFit) -> str:
     match fit.status:
         # A line describes the points.
         case MemoryFitStatus.OK if fit.bytes_per_example is not None and fit.fixed_bytes is not None:
-            within = format_plus_minus(fit.worst_residual or 0.0)
+            within = format_percent(max(fit.worst_residual or 0.0, FINEST_RESIDUAL), 1)
             return (
                 f"Each further example takes **{format_size(fit.bytes_per_example)}** of memory, beside "
                 f"{format_size(max(0.0, fit.fixed_bytes))} that the model holds whatever the batch (a straight line, "
@@ -260,18 +262,22 @@ def tell_ceiling(ceiling: BatchCeiling | NotFound) -> str:
     # Nothing ran out and no line: nothing to add.
     if isinstance(ceiling, NotFound):
         return ""
-    predicted, limit = ceiling.predicted_batch, ceiling.limit_bytes
-    fills = f" of the {format_size(limit)} that a run may fill" if limit else ""
-    line = f"by that line {say_batch(predicted)} is the end{fills}" if predicted is not None else ""
+    limit = f"the {format_size(ceiling.limit_bytes)} that a run may fill" if ceiling.limit_bytes else "the memory"
+    line = ""
+    if ceiling.predicted_batch is not None:
+        predicted = f"about batch{NBSP}{format_significant(ceiling.predicted_batch, 2)}"
+        line = (
+            f"by that line {limit} end at {predicted}"
+            if ceiling.limit_bytes
+            else f"by that line it ends at {predicted}"
+        )
     # Found, whatever was predicted.
     if ceiling.first_failed is not None:
-        found = (
-            f"{capitalise(say_batch(ceiling.largest_ran))} ran, {say_batch(ceiling.first_failed)} ran "
-            f"{term('out of memory')}"
-        )
+        ran, failed = capitalise(say_batch(ceiling.largest_ran)), say_batch(ceiling.first_failed)
+        found = f"{ran} ran, {failed} ran {term('out of memory')}"
         # Nothing to compare with.
         if ceiling.agrees is None:
-            return f"{found}{fills}."
+            return f"{found} ({limit})." if ceiling.limit_bytes else f"{found}."
         # The prediction lies between the two, or beside them.
         return f"{found}; {line}, which {'agrees' if ceiling.agrees else 'does not agree'}."
     # Only predicted: nothing as large was tried.
@@ -283,9 +289,9 @@ def tell_other(series: SeriesFinding) -> str:
     if series.at_knee is None or not has_knee(series):
         return ""
     return (
-        f"For comparison, faint: a {series.source} {name_device(series)}, not in this machine, at "
-        f"{series.name.work}, has its knee at {say_batch(series.at_knee.batch)}. Its examples are other ones: compare "
-        "the shapes, not the heights."
+        f"For comparison, faint: {name_device(series)} ({series.source}, not in this machine) has its "
+        f"knee{say_work(series)} at {say_batch(series.at_knee.batch)}. Its examples are other ones: compare the shapes, "
+        "not the heights."
     )
 
 
