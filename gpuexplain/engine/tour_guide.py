@@ -31,6 +31,7 @@ LOG = logging.getLogger("gpuexplain.engine")
 
 # How long a look at a job lasts; a job that we left may go on for others without another change.
 _LOOK_S = 0.5
+_BEGIN_S = 2.0  # a leader queues its first part within milliseconds
 
 
 class Tourable(Measurable, Protocol):
@@ -85,14 +86,18 @@ class TourGuide:
                 check_tour_budget(budget_s, len(experiments), self._most_s)
             self._runner.hold_place(visitor)
             parts = plan_parts(wanted_s, budget_s, self._most_s)
-            before = 0 if self._tour is None else self._tour.version + 1
-            tour = Tour(version=before, budget_s=budget_s, visitors=(visitor,), parts=parts, created_at=self._clock())
+            version = 0 if self._tour is None else self._tour.version + 1
+            self._tour = Tour(
+                version=version, budget_s=budget_s, visitors=(visitor,), parts=parts, created_at=self._clock()
+            )
+            self._is_cancelling = False
             leader = threading.Thread(
                 target=self._lead, args=(tuple(experiments), machine, visitor), name="gpuexplain-tour", daemon=True
             )
-            self._tour, self._is_cancelling = tour, False
             leader.start()
-            return tour
+            # Whoever asked sees the first part wait or run at once.
+            self._changed.wait_for(self._has_begun, _BEGIN_S)
+            return self._tour
 
     def leave(self, visitor: str) -> bool:
         """Stop the tour under way, its running part included; what was measured is kept.
@@ -136,6 +141,10 @@ class TourGuide:
             if not tour.is_active:
                 return
             tour = self.wait_change(tour.version)
+
+    def _has_begun(self) -> bool:
+        tour = self._tour
+        return tour is None or not tour.is_active or tour.parts[0].state is not None
 
     def _join(self, tour: Tour, visitor: str) -> Tour:
         if visitor in tour.visitors:

@@ -425,3 +425,12 @@ def test_nothing_is_measured_where_the_operator_forbids_it(
     with pytest.raises(EngineError, match="GPUEXPLAIN_READ_ONLY"):
         shows.begin(FOUR, machine, "anna")
     assert shows.latest() is None
+
+
+def test_whoever_begins_a_tour_sees_its_first_part_asked(guide: TourGuide, machine: Machine) -> None:
+    """A page that is drawn right after the click shows what runs."""
+    tour = guide.begin((Lab("one", "polite"), Lab("two")), machine, "anna")
+    assert tour.parts[0].state is not None
+    assert tour.parts[0].run_id
+    guide.leave("anna")
+    ended(guide)

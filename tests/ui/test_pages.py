@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from ui_fakes import FakeRunner, html_of, make_points
+from ui_fakes import html_of
 
-from gpuexplain.experiments.matmul.spec import MatmulParams
 from gpuexplain.measuring import sampling
 from gpuexplain.ui.pages import PAGES
 
@@ -30,27 +29,6 @@ def test_every_page_opens_on_an_empty_store(open_page: Open, name: str) -> None:
     at = open_page(name)
     assert not at.exception
     assert len(at.title) == 1
-
-
-def test_home_says_why_there_is_no_gpu_and_what_helps(open_page: Open) -> None:
-    """The card has the reason and the remedy."""
-    at = open_page("home")
-    assert "No driver was found." in html_of(at)
-    assert any("Install it." in info.value for info in at.info)
-
-
-def test_home_starts_the_first_measurement_in_one_click(open_page: Open, runner: FakeRunner) -> None:
-    """The primary button submits a quick run and opens its page."""
-    at = open_page("home")
-    at.button(key="run").click().run()
-    assert not at.exception
-    assert [params.preset for params, _ in runner.submitted] == ["quick"]
-
-
-def test_home_shows_the_latest_answer(open_page: Open, keep_run) -> None:
-    """What was measured last is on the first page, with its age."""
-    keep_run(MatmulParams(), make_points(64, 128))
-    assert "measured here, just now" in html_of(open_page("home"))
 
 
 def test_the_sidebar_says_what_runs(open_page: Open) -> None:

@@ -1,0 +1,19 @@
+"""Why is this page the next one? The article's story, one sentence a step.
+
+The same matrix arithmetic over and over; parts of it that do not wait for each other; many simple
+cores to do them; batches to keep those busy; shorter numbers; memory, and the way to it.
+"""
+
+_WHY = {
+    "matmul": "Deep learning is the same matrix arithmetic over and over: begin with one product.",
+    "batch": "The rows of a product do not wait for each other, nor do the examples of a batch. How many of them "
+    "does it take to keep many simple cores busy?",
+    "precision": "Once every core is busy, the length of a number decides: shorter ones are faster, and less exact.",
+    "transfer": "Fast arithmetic gains nothing while it waits for its data. What does the way to the device cost?",
+    "home": "That was the way through: see all the numbers of this machine side by side.",
+}
+
+
+def why_next(page_name: str) -> str:
+    """Return why the page of that name comes next, in one or two sentences; "" where there is no story."""
+    return _WHY.get(page_name, "")
