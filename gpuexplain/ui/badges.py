@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gpuexplain.model import Source
-from gpuexplain.ui.rich_text import escape_markdown
+from gpuexplain.ui.rich_text import plain_markdown
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,4 +26,4 @@ _COLORS = {"measured": "green", "ghost": "violet", "warning": "yellow", "plain":
 
 def badges_markdown(badges: Iterable[Badge]) -> str:
     """Return the badges as one line of Markdown."""
-    return " ".join(f":{_COLORS[badge.kind]}-badge[{escape_markdown(badge.text)}]" for badge in badges)
+    return " ".join(f":{_COLORS[badge.kind]}-badge[{plain_markdown(badge.text)}]" for badge in badges)

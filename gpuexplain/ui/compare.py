@@ -10,8 +10,10 @@ from gpuexplain.experiments.contract import Experiment
 from gpuexplain.hardware.machine import Machine
 from gpuexplain.model import Params, Point, Source
 from gpuexplain.ui import engine_access as access
+from gpuexplain.ui.notices import show_error
 from gpuexplain.ui.published import find_published
 from gpuexplain.ui.result import Result, as_ghosts, load_points
+from gpuexplain.ui.rich_text import plain_markdown
 
 NOTHING = "nothing"
 _SEPARATOR = " · "
@@ -57,7 +59,7 @@ def show_compare(experiment: Experiment, result: Result) -> None:
     options += [_run_label(run.id, run.params) for run in runs if run.n_points and run.id != result.id]
     asked = st.query_params.get("compare")
     if asked and asked not in options:
-        st.error(f"compare={asked!r} cannot be used: there is no such run or series here. Choose one below.")
+        show_error(f"compare={asked!r} cannot be used: there is no such run or series here. Choose one below.")
     chosen = st.selectbox(
         "Draw beside it",
         options,
@@ -68,7 +70,7 @@ def show_compare(experiment: Experiment, result: Result) -> None:
     )
     st.caption("It is drawn faint and dotted, with open markers: it was not measured in this run.")
     if (published := find_published(experiment, chosen or "")) is not None:
-        st.caption(f"Source: {published.source}")
+        st.caption(f"Source: {plain_markdown(published.source)}")
     elif chosen and chosen != NOTHING:
         stored = next((run for run in runs if run.id == chosen.split(_SEPARATOR)[0]), None)
         if stored is not None:

@@ -20,6 +20,7 @@ from gpuexplain.ui.explanation import show_answer, show_caveats, show_words
 from gpuexplain.ui.figures import draw
 from gpuexplain.ui.guess import show_guess
 from gpuexplain.ui.head import show_head
+from gpuexplain.ui.notices import show_error
 from gpuexplain.ui.pages import lab_page, next_lab
 from gpuexplain.ui.result import Result, as_ghosts, find_result, result_of_job
 from gpuexplain.ui.run_panel import (
@@ -69,7 +70,7 @@ def show_lab(experiment: Experiment) -> None:
         with boxes.controls:
             scene, job = _prepare(experiment, machine)
     except GpuExplainError as error:
-        st.error(str(error))
+        show_error(error)
         return
     with boxes.problems:
         _show_problems(scene)
@@ -122,12 +123,12 @@ def _find_job(experiment: Experiment, controls: Controls, machine: Machine) -> J
 
 def _show_problems(scene: Scene) -> None:
     for problem in scene.controls.problems:
-        st.error(problem, icon=":material/link_off:")
+        show_error(problem, icon=":material/link_off:")
     if scene.controls.blocked:
-        st.error(scene.controls.blocked, icon=":material/block:")
+        show_error(scene.controls.blocked, icon=":material/block:")
     refused = st.session_state.get(error_slot(scene.experiment))
     if refused:
-        st.error(str(refused), icon=":material/error:")
+        show_error(refused, icon=":material/error:")
 
 
 def _shown(scene: Scene, job: Job | None) -> Result:

@@ -22,12 +22,17 @@ _MARKDOWN_COLORS = {
     Entity.THEORY.value: "gray",
     Entity.WARNING.value: "yellow",
 }
-_SPECIAL = re.compile(r"([\\`_\[\]$<>#~|])")
+_SPECIAL = re.compile(r"([\\`_\[\]$<>#~|&])")
 
 
 def escape_markdown(text: str) -> str:
     """Return plain text so that Markdown shows it as it stands; bold stays."""
     return _SPECIAL.sub(r"\\\1", text)
+
+
+def plain_markdown(text: str) -> str:
+    """Return a text of somebody else (a file, an address, another program) so that Markdown shows it as it stands."""
+    return escape_markdown(text).replace("*", r"\*")
 
 
 def to_markdown(text: str) -> str:

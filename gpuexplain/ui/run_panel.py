@@ -12,6 +12,7 @@ from gpuexplain.model import Params, Source
 from gpuexplain.ui import engine_access as access
 from gpuexplain.ui.controls import Controls
 from gpuexplain.ui.result import Result
+from gpuexplain.ui.rich_text import plain_markdown
 from gpuexplain.ui.session import visitor_id
 from gpuexplain.wording.short import format_budget
 
@@ -97,7 +98,7 @@ def say_cost(controls: Controls) -> str:
 def show_progress(job: Job) -> None:
     """Write how far an active job is."""
     share, text = progress_of(job)
-    st.progress(share, text)
+    st.progress(share, plain_markdown(text))
     others = len(job.visitors) - (visitor_id() in job.visitors)
     if others > 0:
         st.caption(f"{others} more asked for this run: it is measured once, for all.")
@@ -125,6 +126,6 @@ def show_ending(job: Job | None) -> None:
         return
     what, remedy = _ENDINGS[job.state]
     kept = f"{len(job.points)} points were measured and are kept." if job.points else "No point was measured."
-    reason = f" {job.reason.removeprefix(f'{what}. ')}" if job.reason else ""
+    reason = f" {plain_markdown(job.reason.removeprefix(f'{what}. '))}" if job.reason else ""
     show = st.info if job.state is JobState.CANCELLED else st.warning
     show(f"**{what}.**{reason} {kept} {'' if job.reason else remedy}".strip(), icon=":material/info:")

@@ -8,6 +8,7 @@ import streamlit as st
 from gpuexplain.engine.jobs import EngineStatus, Job
 from gpuexplain.errors import GpuExplainError
 from gpuexplain.ui import engine_access as access
+from gpuexplain.ui.notices import show_warning
 from gpuexplain.ui.pages import lab_page
 from gpuexplain.wording.machine_words import tell_machine_card
 
@@ -18,7 +19,8 @@ def show_sidebar() -> None:
         card = tell_machine_card(access.get_machine())
         status = _with_what_begins(access.get_runner().status(), access.get_runner().active_jobs())
     except GpuExplainError as error:
-        st.sidebar.warning(str(error))
+        with st.sidebar:
+            show_warning(error)
         return
     parts = "".join(f"<div>{html.escape(part)}</div>" for part in card.headline.split(" · "))
     st.sidebar.html(

@@ -9,8 +9,10 @@ from gpuexplain.charts.theme import ENTITY_STYLES, PALETTES, Entity
 from gpuexplain.model import Conditions, Gauges, Point, Source
 from gpuexplain.report.condition_words import CONDITION_LABELS, GAUGE_LABELS, write_reading
 from gpuexplain.report.method_words import FLAG_WORDS, method_summary, say_coverage, say_flag
+from gpuexplain.ui.notices import show_info
 from gpuexplain.ui.point_choice import choose_point
 from gpuexplain.ui.result import Result
+from gpuexplain.ui.rich_text import plain_markdown
 from gpuexplain.ui.session import current_theme
 from gpuexplain.units import format_plus_minus, format_time
 
@@ -22,7 +24,7 @@ def show_how(result: Result) -> None:
     if result.source is Source.PUBLISHED:
         st.markdown("These times were published by others; how each was measured is theirs to say.")
         for note in dict.fromkeys(point.source_note for point in result.points):
-            st.markdown(f"Source: {note}")
+            st.markdown(f"Source: {plain_markdown(note)}")
         st.markdown(f"**How a run here will be measured.** {method_summary()}")
         return
     st.markdown(method_summary())
@@ -45,7 +47,7 @@ def _show_point(point: Point) -> None:
                 alt=describe_samples(point),
             )
         if point.reason:
-            st.info(point.reason)
+            show_info(point.reason)
     with right:
         st.markdown(_facts(point))
         for flag in point.flags:
@@ -118,15 +120,19 @@ def _facts(point: Point) -> str:
         ("threads", f"{point.threads}" if point.threads else "not a CPU series"),
         ("error against float64", f"{point.rel_error:.1e}" if point.rel_error is not None else "not checked"),
     ]
-    return "\n".join(f"- {name}: **{text}**" for name, text in rows)
+    return "\n".join(f"- {name}: **{plain_markdown(text)}**" for name, text in rows)
 
 
 def _show_known(heading: str, readings: Conditions | Gauges, labels: dict[str, str]) -> None:
     known = readings.model_dump(exclude={"not_reported"}, exclude_none=True)
-    rows = [f"- {labels.get(name, name)}: {write_reading(name, value)}" for name, value in known.items() if value != ()]
+    rows = [
+        f"- {labels.get(name, name)}: {plain_markdown(write_reading(name, value))}"
+        for name, value in known.items()
+        if value != ()
+    ]
     if rows:
         st.markdown(f"{heading}\n" + "\n".join(rows))
     if readings.not_reported:
         with st.expander("Not reported"):
             for name, reason in readings.not_reported.items():
-                st.markdown(f"- {labels.get(name, name)}: {reason}")
+                st.markdown(f"- {plain_markdown(labels.get(name, name))}: {plain_markdown(reason)}")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from ui_fakes import FakeRunner, html_of, make_points
+from ui_fakes import FakeRunner, as_shown, html_of, make_points
 
 from gpuexplain.engine.jobs import JobState
 from gpuexplain.experiments.matmul.spec import MatmulParams
@@ -174,7 +174,8 @@ def test_a_bad_address_is_explained_and_the_page_works(open_page: Open, query: d
     """The message names the field, the value and what is allowed; the chart is there."""
     at = open_page("matmul", **query)
     assert not at.exception
-    assert any(text in error.value for error in at.error), [error.value for error in at.error]
+    said = [as_shown(error.value) for error in at.error]
+    assert any(text in error for error in said), said
     assert figure(at)["data"]
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -130,6 +131,11 @@ def html_of(at: AppTest) -> str:
     """Return all HTML and Markdown text of the page."""
     blocks = [element.proto.body for element in at.get("html")]
     return "\n".join([*blocks, *(element.value for element in at.markdown)])
+
+
+def as_shown(markdown: str) -> str:
+    """Return a Markdown text without the escapes that keep it plain."""
+    return re.sub(r"\\([\\`_\[\]$<>#~|&*])", r"\1", markdown)
 
 
 @dataclass
