@@ -30,19 +30,25 @@ def free_port() -> int:
 
 
 @contextmanager
-def serve(script: str | Path, home: Path) -> Iterator[tuple[str, subprocess.Popen[bytes], float]]:
-    """Yield (address, process, start time) of ``streamlit run script``; not yet waited for."""
+def serve(
+    script: str | Path, home: Path, log: Path | None = None, **environment: str
+) -> Iterator[tuple[str, subprocess.Popen[bytes], float]]:
+    """Yield (address, process, start time) of ``streamlit run script``; not yet waited for.
+
+    What it prints goes to ``log``, which may be read afterwards.
+    """
     port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
     command += ["--server.address", "127.0.0.1", "--server.headless", "true"]
     started_s = time.perf_counter()
-    process = subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env={**os.environ, "GPUEXPLAIN_HOME": str(home)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    with (log or Path(os.devnull)).open("wb") as printed:
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env={**os.environ, "GPUEXPLAIN_HOME": str(home), **environment},
+            stdout=printed,
+            stderr=subprocess.STDOUT,
+        )
     try:
         yield f"http://127.0.0.1:{port}", process, started_s
     finally:
