@@ -4,11 +4,12 @@ from gpuexplain.experiments.batch.experiment import BATCH
 from gpuexplain.experiments.contract import Experiment
 from gpuexplain.experiments.matmul.experiment import MATMUL
 from gpuexplain.experiments.memory.experiment import MEMORY
+from gpuexplain.experiments.precision.experiment import PRECISION
 from gpuexplain.experiments.stopwatch.experiment import STOPWATCH
 from gpuexplain.experiments.transfer.experiment import TRANSFER
 from gpuexplain.experiments.workers.experiment import WORKERS
 
-_LISTED = (MATMUL, BATCH, TRANSFER, WORKERS, STOPWATCH, MEMORY)
+_LISTED = (MATMUL, BATCH, PRECISION, TRANSFER, WORKERS, STOPWATCH, MEMORY)
 EXPERIMENTS: dict[str, Experiment] = {experiment.id: experiment for experiment in _LISTED}
 # The experiments of the tour, which Home and the summary show.
 CORE = tuple(experiment for experiment in EXPERIMENTS.values() if experiment.tour_params is not None)

@@ -26,6 +26,7 @@ class PageSpec:
 HOME = PageSpec("home", "", "Home", ":material/home:", "", is_default=True)
 MATMUL = PageSpec("matmul", "Measure", "Matrix multiply", ":material/grid_on:", "matmul")
 BATCH = PageSpec("batch", "Measure", "Batch size", ":material/stacks:", "batch")
+PRECISION = PageSpec("precision", "Measure", "Precision", ":material/straighten:", "precision")
 TRANSFER = PageSpec("transfer", "Measure", "Transfer", ":material/swap_horiz:", "transfer")
 WORKERS = PageSpec("workers", "Understand", "Many workers", ":material/groups:", "workers")
 STOPWATCH = PageSpec("stopwatch", "Understand", "The stopwatch trap", ":material/timer_off:", "stopwatch")
@@ -33,7 +34,7 @@ MEMORY = PageSpec("memory", "Understand", "The memory wall", ":material/landscap
 GLOSSARY = PageSpec("glossary", "About", "Glossary", ":material/menu_book:", "glossary")
 METHOD = PageSpec("method", "About", "How we measure", ":material/timer:", "method")
 
-PAGES = (HOME, MATMUL, BATCH, TRANSFER, WORKERS, STOPWATCH, MEMORY, GLOSSARY, METHOD)
+PAGES = (HOME, MATMUL, BATCH, PRECISION, TRANSFER, WORKERS, STOPWATCH, MEMORY, GLOSSARY, METHOD)
 
 
 def lab_page(experiment_id: str) -> PageSpec | None:

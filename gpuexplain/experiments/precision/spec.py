@@ -31,6 +31,7 @@ SIDE_STEP = 16  # every dimension of an fp8 product must be a multiple of it
 # Every fourth doubling is enough for a training step: it is compared with itself only.
 STEP_SIDES = frozenset({64, 256, 1024, 4096})
 STEP_LAYERS = 3
+STEP_LEARNING_RATE = 1e-3
 
 # Exact first: at one size the usual formats are visited before those that may turn out to be slow.
 FORMATS = (

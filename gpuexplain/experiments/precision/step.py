@@ -6,13 +6,12 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from gpuexplain.experiments.precision.spec import STEP_LAYERS
+from gpuexplain.experiments.precision.spec import STEP_LAYERS, STEP_LEARNING_RATE
 from gpuexplain.measuring.products import INPUT_SEED
 from gpuexplain.measuring.stopwatch import Check
 from gpuexplain.measuring.torch_setup import TORCH_DTYPES
 from gpuexplain.model import Dtype
 
-LEARNING_RATE = 1e-3
 # A float64 step on the CPU beyond this takes longer than what it checks.
 CHECKED_UP_TO = 256
 # Gradients are sums over the whole batch of products of rounded numbers: a few times the error of one product.
@@ -29,7 +28,7 @@ class Step:
         self._device, self._autocast = device, autocast
         self._model = make_model(side).to(device)
         self._examples, self._targets = (values.to(device) for values in make_batch(side))
-        self._optimiser = torch.optim.SGD(self._model.parameters(), lr=LEARNING_RATE)
+        self._optimiser = torch.optim.SGD(self._model.parameters(), lr=STEP_LEARNING_RATE)
         # fp16 gradients are small enough to vanish: they are scaled up, and down again before the update.
         self._scaler = torch.amp.GradScaler(device.split(":")[0], enabled=autocast is Dtype.FP16)
 
