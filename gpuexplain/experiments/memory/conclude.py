@@ -9,7 +9,7 @@ import pandas as pd
 
 from gpuexplain.analysis.roofline import find_roofline
 from gpuexplain.analysis.trust import most_trustworthy
-from gpuexplain.experiments.memory.spec import BANDWIDTHS, COMPUTE, EMPTY, EXPERIMENT_ID, WALK
+from gpuexplain.experiments.memory.spec import BANDWIDTHS, COMPUTES, EMPTY, EXPERIMENT_ID, WALK
 from gpuexplain.findings import NotFound, to_json
 from gpuexplain.hardware.reference import match_reference_gpu, peak_flops
 from gpuexplain.model import Dtype, Flag, Point, Source, Status
@@ -151,9 +151,9 @@ def _find_compute_roofs(good: Sequence[Point], memory: MemoryRoof | NotFound) ->
         return ()
     best: dict[Dtype, float] = {}
     for p in good:  # the walk's end may beat the one large product
-        if p.series in (COMPUTE, WALK) and p.rate_flops:
+        if p.series in (*COMPUTES, WALK) and p.rate_flops:
             best[p.dtype] = max(best.get(p.dtype, 0.0), p.rate_flops)
-    product = {p.dtype: p for p in good if p.series == COMPUTE}
+    product = {p.dtype: p for p in good if p.series in COMPUTES}
     return tuple(
         ComputeRoof(dtype, rate, rate / memory.bytes_s, _reference_flops(product[dtype]))
         for dtype, rate in best.items()

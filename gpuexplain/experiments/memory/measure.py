@@ -89,7 +89,7 @@ class Bench:
             case spec.EMPTY:
                 one = torch.ones(1, device=self._device)
                 return partial(torch.add, one, 1.0), _right
-            case spec.COMPUTE:
+            case series if series in spec.COMPUTES:
                 left, right = (t.to(self._device) for t in make_inputs(case.shape, case.dtype))
                 product = partial(torch.mm, left, right)
                 return product, partial(self._check_product, case, product)

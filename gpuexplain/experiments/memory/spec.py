@@ -17,15 +17,17 @@ MEASURING_VERSION = 1
 COPY = "copy"  # b = a: reads and writes
 TRIAD = "triad"  # a = b + s c: reads two, writes one
 READ = "read"  # sum of a: reads only
-COMPUTE = "compute"  # a large product: the roof of arithmetic
+# Products up to a large one: the roof of arithmetic. Small ones first, for 16 bits can be hopelessly slow on a CPU.
+COMPUTE: dict[Dtype, str] = {Dtype.FP32: "compute_fp32", Dtype.BF16: "compute_bf16"}
+COMPUTES = tuple(COMPUTE.values())
 WALK = "walk"  # W x with k columns: every loaded weight is used k times
 EMPTY = "empty_call"  # one number plus one: what a call costs that does nothing
 BANDWIDTHS = (COPY, TRIAD, READ)
 
 VALUE_BYTES = BYTES_PER_VALUE[Dtype.FP32]
 MATRIX_SIDE = 2048
-COMPUTE_SIDE = 1024
-GPU_COMPUTE_SIDE = 4096
+COMPUTE_SIDES = (64, 256, 1024)
+GPU_COMPUTE_SIDES = (256, 1024, 4096)
 LARGEST_K = 1024
 # The arrays of the bandwidths, and all matrices of the walk together, exceed the last-level cache by this.
 TIMES_CACHE = 4
@@ -105,17 +107,18 @@ def _cases(params: MemoryParams, device: str, machine: Machine) -> Iterator[Case
             flops=flops,
             bytes_moved=moved,
             memory_bytes=int(moved),
-            explicit=True,  # each is needed for a roof or for the walk's way between them
+            # Each is needed for a roof or for the walk between them; the larger products may be left out.
+            explicit=series not in COMPUTES,
         )
 
     yield case(EMPTY, 1.0, (1,), 1.0, 8.0, Dtype.FP32)
     yield case(COPY, float(size), (n_values,), 0.0, 2.0 * size, Dtype.FP32)
     yield case(TRIAD, float(size), (n_values,), 2.0 * n_values, 3.0 * size, Dtype.FP32)
     yield case(READ, float(size), (n_values,), float(n_values), float(size), Dtype.FP32)
-    side = GPU_COMPUTE_SIDE if on_gpu else COMPUTE_SIDE
-    for dtype in (Dtype.FP32, Dtype.BF16):
-        moved = 3.0 * side * side * BYTES_PER_VALUE[dtype]
-        yield case(COMPUTE, float(side), (side, side, side), 2.0 * side**3, moved, dtype)
+    for dtype, series in COMPUTE.items():
+        for side in GPU_COMPUTE_SIDES if on_gpu else COMPUTE_SIDES:
+            moved = 3.0 * side * side * BYTES_PER_VALUE[dtype]
+            yield case(series, float(side), (side, side, side), 2.0 * side**3, moved, dtype)
     for k in uses(params.largest_k):
         flops, moved = count_walk(k)
         yield case(WALK, float(k), (MATRIX_SIDE, MATRIX_SIDE, k), flops, moved, Dtype.FP32)

@@ -36,7 +36,7 @@ def stream(series: str, bytes_s: float, **changes: object) -> Point:
 def compute(dtype: Dtype, flops_s: float, **changes: object) -> Point:
     """Return a large product at this rate."""
     work = 2.0 * 1024**3
-    return make_point(spec.COMPUTE, 1024.0, work / flops_s, work, 12.0 * 1024**2, dtype=dtype, **changes)
+    return make_point(spec.COMPUTE[dtype], 1024.0, work / flops_s, work, 12.0 * 1024**2, dtype=dtype, **changes)
 
 
 def walk_point(k: int, factor: float = 1.0, **changes: object) -> Point:

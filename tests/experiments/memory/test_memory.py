@@ -186,7 +186,7 @@ def test_a_known_gpu_has_reference_roofs() -> None:
             "per byte waits for memory.",
         ),
         (
-            [p for p in points() if p.series != spec.COMPUTE],
+            [p for p in points() if p.series not in spec.COMPUTES],
             "On this machine only one of the two roofs could be measured; the points say why.",
         ),
     ],
@@ -249,9 +249,11 @@ def test_each_point_has_its_verdict() -> None:
 
 def test_failed_cases_are_caveats() -> None:
     """With their reason."""
-    failed = make_point(spec.COMPUTE, 1.0, None, 0.0, 0.0, status=Status.UNSUPPORTED, reason="No bf16 here.")
+    failed = make_point(
+        spec.COMPUTE[Dtype.BF16], 1.0, None, 0.0, 0.0, status=Status.UNSUPPORTED, reason="No bf16 here."
+    )
     assert (
-        "Compute has no time at a size (unsupported): No bf16 here."
+        "Compute bf16 has no time at a size (unsupported): No bf16 here."
         in tell(find_memory_findings([*points(), failed])).caveats
     )
 
@@ -341,7 +343,7 @@ def test_a_real_run_on_this_cpu_is_right(monkeypatch: pytest.MonkeyPatch) -> Non
     session = Kept()
     measuring.measure({"device": "cpu", "largest_k": 8, "budget_s": 5.0}, session)
     timed = [p for p in session.points.values() if p.status is Status.OK]
-    assert {p.series for p in timed} >= {spec.COPY, spec.TRIAD, spec.READ, spec.COMPUTE, spec.WALK}
+    assert {p.series for p in timed} >= {spec.COPY, spec.TRIAD, spec.READ, *spec.COMPUTES, spec.WALK}
     assert all((p.rel_error or 0) < 1e-2 for p in timed)
 
 
