@@ -123,7 +123,8 @@ class Bench:
         cuda = self._need_cuda()
         _ = self._buffers.pinned  # where nothing can be pinned, this says so
         places = self._places(self._buffers.device, self._buffers.pageable, case)
-        operation = PinThenCopy(rotate(places))
+        make = partial(PinThenCopy, pin=self._buffers.pin_copy)
+        operation = make(rotate(places))
         is_emptied = empty_pinned_cache()
         how = "pinned anew for every copy" if is_emptied else "pinned memory may come from torch's cache"
 
@@ -133,7 +134,7 @@ class Bench:
 
         return CopyClock(
             operation,
-            partial(check_copy, PinThenCopy, places, self._buffers.pattern, cuda.synchronize),
+            partial(check_copy, make, places, self._buffers.pattern, cuda.synchronize),
             cuda,
             between=between,
             timing=f"host clock around pinning, the copy and one synchronisation at its end; {how}",

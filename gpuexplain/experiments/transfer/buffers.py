@@ -33,8 +33,16 @@ class Buffer:
 class Buffers:
     """One buffer of each kind, made when first asked for; ``n_values`` is the length of each."""
 
-    def __init__(self, n_values: int, device: str, pin: Callable[[int], torch.Tensor] | None = None) -> None:
+    def __init__(
+        self,
+        n_values: int,
+        device: str,
+        pin: Callable[[int], torch.Tensor] | None = None,
+        pin_copy: Callable[[torch.Tensor], torch.Tensor] = torch.Tensor.pin_memory,
+    ) -> None:
+        """Make nothing yet; ``pin`` gives pinned memory, ``pin_copy`` a pinned copy (fakes in tests)."""
         self.pattern = Pattern()
+        self.pin_copy = pin_copy
         self._n_values = n_values
         self._device = device
         self._pin = pin or _pin

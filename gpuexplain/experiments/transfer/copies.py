@@ -60,7 +60,7 @@ class PinThenCopy:
     The pinned copy is kept until ``let_go``, which comes after the synchronisation.
     """
 
-    def __init__(self, advance: Advance, pin: Callable[[torch.Tensor], torch.Tensor] = torch.Tensor.pin_memory) -> None:
+    def __init__(self, advance: Advance, pin: Callable[[torch.Tensor], torch.Tensor]) -> None:
         self._advance = advance
         self._pin = pin
         self._alive: torch.Tensor | None = None

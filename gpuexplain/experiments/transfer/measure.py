@@ -47,14 +47,14 @@ def measure(params_json: dict[str, Any], session: Session) -> Outcome:
 
 def make_bench(cases: list[Case], machine: Machine, threads: int, device: str) -> Bench:
     """Return the bench for these cases, with buffers as long as the longest of them needs."""
-    longest = max(_reach_bytes(case) for case in cases)
+    longest = max(reach_bytes(case) for case in cases)
     buffers = Buffers(longest // spec.BYTES_PER_VALUE, device)
     if device == spec.CPU:
         return Bench(machine, threads, buffers)
     return Bench(machine, threads, buffers, TorchCuda(device), cuda_streams)
 
 
-def _reach_bytes(case: Case) -> int:
+def reach_bytes(case: Case) -> int:
     """Return how far into its buffers a case reaches."""
     if case.series in spec.PIECES:
         _, total, n_places = case.shape
