@@ -10,6 +10,7 @@ from pathlib import Path
 
 from gpuexplain.errors import UnsupportedError
 from gpuexplain.measuring.session import Coverage, Outcome, Progress, Session
+from gpuexplain.measuring.stopwatch import DeviceLostError
 from gpuexplain.model import Dtype, Params, Point
 
 MODULE = "tests.engine.fake_measure"
@@ -148,6 +149,54 @@ def _garble(session: Session, _n_done: int, _argument: str) -> None:
     time.sleep(600)
 
 
+_GARBAGE = {
+    "bytes": bytes(range(256)) * 40,
+    "half": b'{"kind": "point", "job_id": "',
+    "deep": b"[" * 100_000 + b"\n",
+    "foreign": b'{"kind": "hello", "protocol_version": 99, "pid": 1}\n',
+    "wrong": b'{"kind": "finished", "job_id": 7, "cancelled": "perhaps"}\n',
+    "long": b"x" * (17 * 2**20),
+}
+
+
+def _write_garbage(session: Session, _n_done: int, argument: str) -> None:
+    """Write what no event is, and go on as if nothing had happened."""
+    channel = session._channel  # type: ignore[attr-defined]
+    channel._pipe.write(_GARBAGE[argument] + b"\n")
+    channel._pipe.flush()
+    time.sleep(600)
+
+
+def _close_pipe(session: Session, _n_done: int, _argument: str) -> None:
+    """Live on without a voice."""
+    pipe = session._channel._pipe  # type: ignore[attr-defined]
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, pipe.fileno())
+    time.sleep(600)
+
+
+def _exit(_session: Session, _n_done: int, argument: str) -> None:
+    os._exit(int(argument))
+
+
+def _eat(_session: Session, _n_done: int, argument: str) -> None:
+    """Take memory until there is none; ``argument`` MiB of data at most where it is given."""
+    import resource
+
+    if argument:
+        limit = int(argument) * 2**20
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+    eaten = []
+    while True:
+        eaten.append(bytearray(2**20))
+
+
+def _lose_device(_session: Session, _n_done: int, _argument: str) -> None:
+    raise DeviceLostError(
+        "The device failed: CUDA error: an illegal memory access. The measuring process is restarted."
+    )
+
+
 def _complain(_session: Session, _n_done: int, _argument: str) -> None:
     print("the last words", file=sys.stderr, flush=True)
 
@@ -181,4 +230,9 @@ _STEPS = {
     "known": _raise_known,
     "unknown": _raise_unknown,
     "pid": _tell_pid,
+    "garbage": _write_garbage,
+    "close": _close_pipe,
+    "exit": _exit,
+    "eat": _eat,
+    "lost": _lose_device,
 }

@@ -4,14 +4,20 @@ import json
 import subprocess
 import sys
 import textwrap
+import time
+from collections.abc import Callable
 from pathlib import Path
 
-import pytest
+import psutil
 
 import gpuexplain
+from gpuexplain.engine.runner import Runner
+from gpuexplain.engine.worker_process import default_command
 from gpuexplain.model import Dtype, Point
 from gpuexplain.store.runs import RunStore
 
+PATIENCE_S = 90.0
+MODULE = "tests.engine.fake_measure"
 ROOT = Path(gpuexplain.__file__).parent.parent
 
 # Lists every run with its state and the sizes of its points, as a process of its own sees them.
@@ -54,15 +60,28 @@ def begin_run(store: RunStore, *sizes: float) -> str:
     return run_id
 
 
-def open_files() -> set[str]:
-    """Return what this process holds open, by target."""
-    folder = Path("/proc/self/fd")
-    if not folder.is_dir():
-        pytest.skip("this system does not list open files in /proc")
-    found = set()
-    for entry in folder.iterdir():
-        try:
-            found.add(f"{entry.name} {entry.readlink()}")
-        except OSError:  # the listing's own
-            continue
-    return found
+def light_command(folder: Path) -> list[str]:
+    """Return how a worker without torch is started, with a host's lock of its own in ``folder``."""
+    return [*default_command(), "--allow-module", MODULE, "--lock-folder", str(folder)]
+
+
+def until(holds: Callable[[], bool], what: str = "") -> None:
+    """Wait for something that takes milliseconds on a quiet machine."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.01)
+
+
+def is_gone(pid: int) -> bool:
+    """Return whether a process has ended."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def worker_pid(runner: Runner) -> int:
+    """Return the process of a runner's worker."""
+    assert runner._slot._worker is not None
+    return runner._slot._worker.pid
