@@ -1,6 +1,7 @@
 """Figures and words of a result, made once per state and shared by every viewer of it."""
 
 import threading
+import time
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,8 @@ from gpuexplain.ui.chart_panel import Panel, make_panel
 from gpuexplain.ui.result import Result
 
 _KEPT = 48  # a handful of runs, two themes each
+# A running job hands over a point every few milliseconds: drawing each of them would take a core.
+_FRESH_S = 0.3  # less than between two looks of one page, which should each show something new
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +30,25 @@ class Drawing:
     explanation: Explanation
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A drawing, the points it shows, and when it was made."""
+
+    drawing: Drawing
+    points: tuple[Point, ...]
+    drawn_at: float
+
+    def is_fresh(self, result: Result) -> bool:
+        """Whether it still stands for this result: an ended one changes no more."""
+        return not result.is_active or self.points is result.points or time.monotonic() - self.drawn_at < _FRESH_S
+
+
 class _Shared:
     """A bounded cache; one thread draws, the others wait for it instead of drawing the same."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._drawings: OrderedDict[object, Drawing] = OrderedDict()
+        self._drawings: OrderedDict[object, _Kept] = OrderedDict()
         self.n_drawn = 0
 
     def clear(self) -> None:
@@ -42,18 +58,21 @@ class _Shared:
             self.n_drawn = 0
 
     def get(self, experiment: Experiment, result: Result, beside: tuple[Point, ...], theme: Theme) -> Drawing:
-        """Return the drawing, made at most once."""
+        """Return the drawing, made at most once a state, of a running job only now and then."""
         ghosts = (*beside, *result.ghosts)
         extra = tuple(dict.fromkeys((p.source_note, p.device, p.series) for p in ghosts))
-        key = (experiment.id, result.id, result.version, result.state, extra, theme)
+        version = None if result.is_active else result.version
+        key = (experiment.id, result.id, version, result.state, extra, theme)
         with self._lock:
-            if key not in self._drawings:
-                self._drawings[key] = _draw(experiment, result, beside, theme)
+            kept = self._drawings.get(key)
+            if kept is None or not kept.is_fresh(result):
+                drawing = _draw(experiment, result, beside, theme)
+                self._drawings[key] = _Kept(drawing, result.points, time.monotonic())
                 self.n_drawn += 1
                 while len(self._drawings) > _KEPT:
                     self._drawings.popitem(last=False)
             self._drawings.move_to_end(key)
-            return self._drawings[key]
+            return self._drawings[key].drawing
 
 
 def _draw(experiment: Experiment, result: Result, beside: tuple[Point, ...], theme: Theme) -> Drawing:

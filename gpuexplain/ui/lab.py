@@ -33,7 +33,7 @@ from gpuexplain.ui.run_panel import (
 )
 from gpuexplain.ui.session import current_theme, tab_id
 from gpuexplain.ui.tabs import show_tabs
-from gpuexplain.ui.viewers import VIEWERS, poll_interval_s
+from gpuexplain.ui.viewers import VIEWERS, is_out_of_step, poll_interval_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,14 +149,15 @@ def _show_live(scene: Scene, job: Job | None, boxes: Boxes) -> None:
     is_active = job is not None and job.state.is_active
     viewers = VIEWERS.note(job.run_id, tab_id()) if job is not None and is_active else 0
     run_id = job.run_id if job is not None else ""
+    interval_s = poll_interval_s(viewers) if is_active else None
 
-    @st.fragment(run_every=poll_interval_s(viewers) if is_active else None)
+    @st.fragment(run_every=interval_s)
     def live() -> None:
         now = access.get_runner().job(run_id) if run_id else None
         if is_active and (now is None or not now.state.is_active):
             st.rerun()
-        if now is not None and is_active:
-            VIEWERS.note(run_id, tab_id())
+        if interval_s is not None and is_out_of_step(interval_s, VIEWERS.note(run_id, tab_id())):
+            st.rerun()
         _draw_live(scene, now, boxes)
 
     live()

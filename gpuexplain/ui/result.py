@@ -39,6 +39,11 @@ class Result:
     is_exact: bool = True  # the params of the result are those of the controls
     ghosts: tuple[Point, ...] = field(default=())  # drawn faint, not concluded from
 
+    @property
+    def is_active(self) -> bool:
+        """Whether more points may come."""
+        return self.state in _ACTIVE
+
 
 def result_of_job(job: Job) -> Result:
     """Return the points of a running or just ended job."""
