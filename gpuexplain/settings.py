@@ -10,6 +10,7 @@ from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from gpuexplain.errors import InputError
+from gpuexplain.logs import Format, Level
 
 _PREFIX = "GPUEXPLAIN_"
 # Never repeated in an error: it may hold a password.
@@ -52,6 +53,8 @@ class Settings(BaseSettings):
         default=None,
         description="a folder that everything that measures on this host shares, containers too",
     )
+    log_level: Level | None = Field(default=None, description="debug, info, warning or error: the least that is logged")
+    log_format: Format = Field(default="text", description="text or json: how a line of the log looks")
     frame_ancestors: str = Field(
         default="self",
         pattern=rf"^(none|{_ORIGIN}( *[ ,] *{_ORIGIN})*)$",

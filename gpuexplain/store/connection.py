@@ -4,6 +4,7 @@ import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from sqlalchemy import Connection, Engine
 
@@ -46,6 +47,11 @@ class Database:
     def engine(self) -> Engine:
         """The engine in use."""
         return self._engine
+
+    @property
+    def folder(self) -> Path | None:
+        """Where its file lies; None for a database elsewhere."""
+        return None if self._path is None else self._path.parent
 
     @property
     def notices(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, and_, select, update
@@ -46,6 +47,11 @@ class RunStore:
     def generation(self) -> int:
         """Grows when another database took the place of this one: what was written before may not be in it."""
         return self._database.generation
+
+    @property
+    def folder(self) -> Path | None:
+        """Where its file lies; None for a database elsewhere."""
+        return self._database.folder
 
     @property
     def why_read_only(self) -> str:

@@ -18,19 +18,37 @@ from gpuexplain.store.runs import RunStore, open_store
 MACHINE_AGE_S = 30.0
 
 
-@cache
+# A store that cannot be opened is tried again by every page: two at once must not make two engines.
+_ONE_AT_A_TIME = threading.RLock()
+
+
 def get_store() -> RunStore:
     """Return the store of this process.
 
     Raises:
         StoreError: If it cannot be opened, with what to do.
     """
+    with _ONE_AT_A_TIME:
+        return _open_store()
+
+
+def get_runner() -> Runner:
+    """Return the engine of this process (not started by this).
+
+    Raises:
+        StoreError: If its store cannot be opened, with what to do.
+    """
+    with _ONE_AT_A_TIME:
+        return _make_runner()
+
+
+@cache
+def _open_store() -> RunStore:
     return open_store(load_settings())
 
 
 @cache
-def get_runner() -> Runner:
-    """Return the engine of this process (not started by this)."""
+def _make_runner() -> Runner:
     return Runner(get_store(), load_settings())
 
 
