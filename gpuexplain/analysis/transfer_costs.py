@@ -12,6 +12,8 @@ from gpuexplain.points import usable
 WIDEST_SHARE = 0.5
 # Likewise for a factor, as high bound / low bound.
 WIDEST_FACTOR = 2.0
+# And for a number of products that pay for the copies.
+WIDEST_REUSES = 4.0
 # Within a tenth nobody would rewrite a program to copy larger pieces.
 ENOUGH_WITHIN = 1.10
 
@@ -20,7 +22,8 @@ def find_break_even(copy: Point | None, cpu: Point | None, gpu: Point | None, si
     """Return after how many products on the GPU the copies there and back are paid for.
 
     copy + r x gpu = r x cpu at r = copy / (cpu - gpu); its bounds are those that the three intervals
-    allow. Where the intervals of the two products touch, nobody can say who is faster.
+    allow. Where the intervals of the two products touch, nobody can say who is faster; where its
+    bounds are a factor of four apart or more, nobody can plan with it.
     """
     named = {"copies": copy, "CPU product": cpu, "GPU product": gpu}
     spans = {name: span_of(good) for name, point in named.items() if point for good in usable([point])}
@@ -32,6 +35,9 @@ def find_break_even(copy: Point | None, cpu: Point | None, gpu: Point | None, si
     if verdict is None:
         reason = "the products take the same time within their intervals; take more time or a larger n"
         return NotFound("break-even", reason)
+    if verdict is BreakEvenVerdict.AFTER and reuses and exceeds(reuses.high, WIDEST_REUSES * reuses.low):
+        bounds = f"between {reuses.low:.2g} and {reuses.high:.2g} products"
+        return NotFound("break-even", f"{bounds} is all that these times allow; take more time or a larger n")
     return BreakEven(
         verdict=verdict,
         side=side,

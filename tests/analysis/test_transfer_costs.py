@@ -43,7 +43,7 @@ def test_one_product_can_pay_for_its_own_copies() -> None:
 
 def test_a_break_even_that_may_lie_on_either_side_of_one_is_not_at_once() -> None:
     """The upper bound decides."""
-    found = find_break_even(make("c", 1, 1e-3), make("p", 1, 2e-3), make("g", 1, 0.99e-3), 512)
+    found = find_break_even(make("c", 1, 1e-3), make("p", 1, 2e-3), make("g", 1, 0.985e-3), 512)
     assert isinstance(found, BreakEven)
     assert found.reuses is not None
     assert found.reuses < 1
@@ -61,6 +61,13 @@ def test_products_that_cannot_be_told_apart_decide_nothing() -> None:
     """Their intervals touch."""
     found = find_break_even(make("c", 1, 1e-3), make("p", 1, 1.05e-3, 0.05), make("g", 1, 1e-3, 0.05), 512)
     reason = "the products take the same time within their intervals; take more time or a larger n"
+    assert found == NotFound("break-even", reason)
+
+
+def test_bounds_far_apart_are_no_number_of_products() -> None:
+    """The products differ by 2 %, known to 1 % each."""
+    found = find_break_even(make("c", 1, 1e-3), make("p", 1, 15e-3), make("g", 1, 14.6e-3), 512)
+    reason = "between 1.4 and 9.7 products is all that these times allow; take more time or a larger n"
     assert found == NotFound("break-even", reason)
 
 

@@ -136,7 +136,7 @@ def _levels(canvas: CopyCanvas, findings: TransferFindings) -> tuple[list[Part],
     color = ENTITY_STYLES[Entity.THEORY].color(canvas.theme)
     if link is not None:
         top = link.theoretical_gbps * 1e9
-        line, words = canvas.level(top, f"{link.link}: {format_bandwidth(top)} on paper", color, "longdash")
+        line, words = canvas.level(top, f"{link.link} {format_bandwidth(top)}", color, "longdash")
         shapes.append(line)
         notes.append({**words, "font": {"size": 12, "color": canvas.muted}})
         if link.typical_gbps is not None:
@@ -144,7 +144,7 @@ def _levels(canvas: CopyCanvas, findings: TransferFindings) -> tuple[list[Part],
     if findings.device_memory_gbps is not None:
         rate = findings.device_memory_gbps * 1e9
         gpu = ENTITY_STYLES[Entity.GPU].color(canvas.theme)
-        line, words = canvas.level(rate, f"the GPU's own memory: {format_bandwidth(rate)} on paper", gpu, "longdash")
+        line, words = canvas.level(rate, f"GPU memory {format_bandwidth(rate)}", gpu, "longdash")
         shapes.append(line)
         notes.append({**words, "bgcolor": "rgba(0,0,0,0)"})
     return shapes, notes

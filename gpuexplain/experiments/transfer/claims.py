@@ -19,7 +19,6 @@ from gpuexplain.wording.phrases import count_of, say_n
 
 NOTHING_YET = "Nothing is measured yet"
 NOTHING_RAN = "Nothing could be measured"
-NO_PIECES = "Many small copies against one large one: not in these points, or too unsteady to tell"
 # A factor nearer to 1 than this is told as no difference.
 NOTABLE_FACTOR = 1.05
 
@@ -148,7 +147,20 @@ def claim_second(findings: TransferFindings) -> str:
     for cost in (findings.pieces, findings.pinned_pieces):
         if isinstance(cost, PiecesCost):
             return capitalise(claim_pieces(cost))
-    return NO_PIECES if findings.headline else NOTHING_RAN
+    return claim_fixed_price(findings)
+
+
+def claim_fixed_price(findings: TransferFindings) -> str:
+    """Return up to which size a copy mostly pays its fixed price: the finding of the chart of times."""
+    leader = findings.headline
+    if leader is None or leader.fit is None:
+        return NOTHING_RAN
+    latency_us, n_half = leader.fit.latency_us, leader.fit.n_half_bytes
+    # Time = latency + bytes / rate holds.
+    if latency_us is not None and n_half is not None:
+        return f"Below {say_bytes(n_half)} a copy mostly pays its fixed price of {format_time(latency_us / 1e6)}"
+    # It does not, or there are too few sizes.
+    return "No fixed price of a copy can be told from these points"
 
 
 def claim_break_even(found: BreakEven) -> str:

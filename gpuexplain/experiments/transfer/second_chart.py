@@ -10,16 +10,16 @@ from gpuexplain.charts.canvas import Part
 from gpuexplain.charts.figure import base_layout, empty_figure, note, shaded_range, vertical_line
 from gpuexplain.charts.labels import EndLabel, label_annotations, margin_for
 from gpuexplain.charts.marks import read_time, split_lines
-from gpuexplain.charts.theme import ENTITY_STYLES, PALETTES, Entity, Theme
+from gpuexplain.charts.theme import ENTITY_STYLES, PALETTES, Entity, SeriesLook, Theme
 from gpuexplain.experiments.titles import entity_words
 from gpuexplain.experiments.transfer.borrowed import BorrowedCopy
 from gpuexplain.experiments.transfer.canvas import CopyCanvas, above_plot, room_above, side_of, within_reach
 from gpuexplain.experiments.transfer.chart import HINT
 from gpuexplain.experiments.transfer.claims import claim_second, say_reuses
 from gpuexplain.experiments.transfer.conclude import TransferFindings
-from gpuexplain.experiments.transfer.series import PIECES_LOOKS
+from gpuexplain.experiments.transfer.series import LOOKS, PIECES_LOOKS
 from gpuexplain.experiments.transfer.sizes import say_bytes
-from gpuexplain.findings import BreakEven, BreakEvenVerdict
+from gpuexplain.findings import BreakEven, BreakEvenVerdict, PiecesCost
 from gpuexplain.model import Point, Status
 from gpuexplain.units import format_count, format_time
 from gpuexplain.wording.markup import plain
@@ -28,7 +28,6 @@ from gpuexplain.wording.phrases import say_n
 LEFT_MARGIN_PX = 64
 USES_TITLE = "products with the same operands"
 TOTAL_TITLE = "total time, copies included"
-PIECES_TITLE = "bytes of one piece"
 # The chart goes on to this many times the break-even, and at least to this many uses.
 BEYOND_BREAK_EVEN = 8
 FEWEST_USES = 16
@@ -36,18 +35,27 @@ MOST_USES = 2**20
 
 
 def draw_second(points: Sequence[Point], findings: TransferFindings, theme: Theme) -> go.Figure:
-    """Return total time against uses where a break-even was found, else the time of one total in pieces."""
+    """Return total time against uses; without a break-even one total in pieces; without pieces the time of a copy."""
     if isinstance(findings.break_even, BreakEven):
         return _draw_break_even(findings, findings.break_even, theme)
-    return _draw_pieces(points, findings, theme)
+    if has_pieces(findings):
+        return _draw_times(points, findings, theme, PIECES_LOOKS)
+    return _draw_times(points, findings, theme, LOOKS)
+
+
+def has_pieces(findings: TransferFindings) -> bool:
+    """Return whether many small copies and one large one can be compared."""
+    return any(isinstance(cost, PiecesCost) for cost in (findings.pieces, findings.pinned_pieces))
 
 
 def describe_second(findings: TransferFindings) -> str:
     """Return the text alternative of the second chart."""
     if isinstance(findings.break_even, BreakEven):
         what = "total time against the number of products with the same operands, on the CPU and on the GPU with copies"
-    else:
+    elif has_pieces(findings):
         what = "time of one total against the size of the pieces that it is copied in"
+    else:
+        what = "time of one copy against its size"
     return f"Line chart, both axes logarithmic: {what}. {plain(claim_second(findings))}."
 
 
@@ -107,7 +115,7 @@ def _mark_break_even(found: BreakEven, x_range: Range, theme: Theme) -> tuple[li
     """Shade the number of products between the bounds; its words stand above the plot."""
     muted = PALETTES[theme].muted
     left: Part = {"xref": "paper", "x": 0.0, "xanchor": "left"}
-    notes = [note("computed from three times measured in this run", muted, theme, **left, **above_plot(0))]
+    notes = [note("from three times of this run", muted, theme, **left, **above_plot(0))]
     if found.verdict is not BreakEvenVerdict.AFTER or not found.reuses or not found.reuses_low or not found.reuses_high:
         return [], notes
     color = ENTITY_STYLES[Entity.TRANSFER].color(theme)
@@ -117,38 +125,47 @@ def _mark_break_even(found: BreakEven, x_range: Range, theme: Theme) -> tuple[li
     return shapes, notes
 
 
-# -- pieces ---------------------------------------------------------------------------------------
+# -- times ----------------------------------------------------------------------------------------
 
 
-def _draw_pieces(points: Sequence[Point], findings: TransferFindings, theme: Theme) -> go.Figure:
-    lines = split_lines(within_reach(points), PIECES_LOOKS)
+def _draw_times(
+    points: Sequence[Point], findings: TransferFindings, theme: Theme, looks: dict[str, SeriesLook]
+) -> go.Figure:
+    """Return the time of one total in pieces, or of one copy, with levels to compare it with."""
+    lines = split_lines(within_reach(points), looks)
     if not any(p.median_s or p.status is not Status.OK for line in lines for p in line.points):
         return empty_figure(plain(claim_second(findings)), HINT, theme)
-    levels = _level_times(findings)
+    is_total = looks is PIECES_LOOKS
+    levels = _compared_with(findings) if is_total else _fixed_price(findings)
     canvas = CopyCanvas(lines, read_time, theme, extra_y=[time_s for time_s, _, _ in levels])
     shapes, notes = [], []
     for time_s, text, entity in levels:
         line, words = canvas.level(time_s, text, ENTITY_STYLES[entity].color(theme), ENTITY_STYLES[entity].dash)
         shapes.append(line)
         notes.append(words)
-    title = _total_title(lines[0].points[0])
-    layout = canvas.layout(entity_words(claim_second(findings)), title, format_time, PIECES_TITLE)
+    total = say_bytes(lines[0].points[0].bytes or 0)
+    titles = (f"time for {total}", "bytes of one piece") if is_total else ("time of one copy", "bytes of one copy")
+    layout = canvas.layout(entity_words(claim_second(findings)), titles[0], format_time, titles[1])
     layout["xaxis"] = canvas.byte_axis(layout["xaxis"])
     layout |= {"shapes": shapes, "annotations": [*canvas.name_notes(), *notes]}
     return go.Figure(canvas.traces(), layout)
 
 
-def _total_title(point: Point) -> str:
-    return f"time for {say_bytes(point.bytes or 0)}"
-
-
-def _level_times(findings: TransferFindings) -> list[tuple[float, str, Entity]]:
-    """Return what to compare the copies with: the product on this CPU, and its copies over a published link."""
-    levels = []
+def _compared_with(findings: TransferFindings) -> list[tuple[float, str, Entity]]:
+    """Return the product on this CPU, and its copies over a published link: both times to compare pieces with."""
     borrowed = findings.borrowed
-    if isinstance(borrowed, BorrowedCopy):
-        product = f"this CPU's product of {say_n(borrowed.side)}: {format_time(borrowed.cpu_s)}"
-        levels.append((borrowed.cpu_s, product, Entity.CPU))
-        copies = f"its copies over a published link, computed: {format_time(borrowed.copy_s)}"
-        levels.append((borrowed.copy_s, copies, Entity.TRANSFER))
-    return levels
+    if not isinstance(borrowed, BorrowedCopy):
+        return []
+    return [
+        (borrowed.cpu_s, f"product {say_n(borrowed.side)}: {format_time(borrowed.cpu_s)}", Entity.CPU),
+        (borrowed.copy_s, f"its copies, computed: {format_time(borrowed.copy_s)}", Entity.TRANSFER),
+    ]
+
+
+def _fixed_price(findings: TransferFindings) -> list[tuple[float, str, Entity]]:
+    """Return the latency of the leading series."""
+    leader = findings.headline
+    if leader is None or leader.fit is None or leader.fit.latency_us is None:
+        return []
+    latency_s = leader.fit.latency_us / 1e6
+    return [(latency_s, f"fixed price {format_time(latency_s)}", Entity.THEORY)]
