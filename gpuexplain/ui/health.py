@@ -1,7 +1,9 @@
 """Is the app alive, and can it measure? JSON routes for load balancers and humans."""
 
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import anyio.to_thread
 import streamlit as st
@@ -9,12 +11,19 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from gpuexplain.errors import GpuExplainError
+from gpuexplain.errors import GpuExplainError, StoreError
+from gpuexplain.settings import load_settings
+from gpuexplain.store.database import sqlite_file
 from gpuexplain.ui import engine_access as access
+from gpuexplain.ui.metrics import metrics
+from gpuexplain.ui.store_notes import tell_store_notes
+from gpuexplain.units import format_size
 
 _NO_STORE = {"Cache-Control": "no-store"}
 # How the runner names the states of a worker that can take a job.
 _WORKER_ANSWERS = frozenset({"ready", "busy"})
+# A run takes up to 10 MB, and SQLite keeps its log beside the file: below this it may fail any moment.
+LEAST_FREE_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +41,7 @@ async def live(_request: Request) -> JSONResponse:
 
 
 async def ready(_request: Request) -> JSONResponse:
-    """Answer whether worker and store can take a job, with the reason if not."""
+    """Answer whether worker, store and disk can take a job, with the reason if not."""
     checks = await anyio.to_thread.run_sync(run_checks)
     is_ready = all(check.ok for check in checks)
     body = {
@@ -44,7 +53,7 @@ async def ready(_request: Request) -> JSONResponse:
 
 def run_checks() -> list[Check]:
     """Return the state of every part that a measurement needs."""
-    return [_check("worker", _check_worker), _check("store", _check_store)]
+    return [_check("worker", _check_worker), _check("store", _check_store), _check("disk", _check_disk)]
 
 
 def _check(name: str, look: Callable[[], str]) -> Check:
@@ -67,16 +76,35 @@ def _check_worker() -> str:
 
 
 def _check_store() -> str:
-    access.get_store().check_writable()
-    return "writable"
+    store = access.get_store()
+    store.check_writable()
+    return " ".join(["writable", *tell_store_notes(store, access.get_runner().status())])
+
+
+def _check_disk() -> str:
+    path = sqlite_file(load_settings().store_url)
+    if path is None:
+        return "the store is a database elsewhere"
+    folder = next(folder for folder in path.parents if folder.is_dir())
+    free_bytes = shutil.disk_usage(folder).free
+    if free_bytes < LEAST_FREE_BYTES:
+        raise StoreError(_tell_full(folder, free_bytes))
+    return f"{format_size(free_bytes)} free"
+
+
+def _tell_full(folder: Path, free_bytes: int) -> str:
+    return (
+        f"Only {format_size(free_bytes)} are free where the store lies ({folder}); at least "
+        f"{format_size(LEAST_FREE_BYTES)} are wanted. Free some space, or set GPUEXPLAIN_HOME to another disk."
+    )
 
 
 def health_routes() -> list[Route]:
-    """Return the routes, also under the base URL path, where Streamlit would answer with its page."""
+    """Return the routes, metrics too, also under the base URL path, where Streamlit would answer with its page."""
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
     prefixes = ("", f"/{base}") if base else ("",)
     return [
         Route(f"{prefix}/api/{name}", endpoint, methods=["GET"])
         for prefix in prefixes
-        for name, endpoint in (("live", live), ("ready", ready))
+        for name, endpoint in (("live", live), ("ready", ready), ("metrics", metrics))
     ]

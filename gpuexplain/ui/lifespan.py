@@ -2,19 +2,28 @@
 
 import gc
 import importlib
+import logging
+import os
 import sys
 import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import anyio.to_thread
 import streamlit as st
 
-from gpuexplain.errors import GpuExplainError
+from gpuexplain import __version__
+from gpuexplain.errors import GpuExplainError, StoreError
+from gpuexplain.logs import configure_logging, log_event
 from gpuexplain.settings import load_settings
 from gpuexplain.ui import engine_access as access
 
+LOG = logging.getLogger("gpuexplain.app")
+
+STORE_RETRY_S = 5.0
+# The engine starts in milliseconds; a store that another process keeps busy must not delay the pages.
+FIRST_START_S = 2.0
 # What the first page would otherwise wait for.
 _WARM_IMPORTS = (
     "pandas",
@@ -37,12 +46,29 @@ def stop_on_bad_settings() -> None:
 
 
 def warm_up() -> None:
-    """Load what pages need, look at the machine, and take all of it out of garbage collection."""
+    """Load what pages need, look at the machine and the store, and take it all out of garbage collection."""
     for name in _WARM_IMPORTS:
         importlib.import_module(name)
-    access.get_machine()
+    with suppress(StoreError):  # a damaged store was replaced, and said so; or there is none yet
+        access.get_machine()
+        access.get_store().check_sound()
     gc.collect()
     gc.freeze()
+
+
+def start_engine(is_stopping: threading.Event) -> None:
+    """Start the engine as soon as its store can be opened; until then pages say what is wrong."""
+    is_told = False
+    while not is_stopping.is_set():
+        try:
+            access.get_runner().start()
+        except StoreError as error:
+            if not is_told:
+                log_event(LOG, logging.ERROR, "no_store", problem=str(error))
+            is_told = True
+            is_stopping.wait(STORE_RETRY_S)
+        else:
+            return
 
 
 def say_address() -> None:
@@ -56,11 +82,23 @@ def say_address() -> None:
 @asynccontextmanager
 async def lifespan(_app: object) -> AsyncIterator[dict[str, Any]]:
     """Start the engine and warm the imports in the background; stop the engine at the end."""
-    runner = access.get_runner()
-    await anyio.to_thread.run_sync(runner.start)
+    settings, is_stopping = load_settings(), threading.Event()
+    configure_logging(settings.log_level or "info", settings.log_format)
+    log_event(LOG, logging.INFO, "app_started", version=__version__, pid=os.getpid())
+    starter = threading.Thread(target=start_engine, args=(is_stopping,), name="engine-start", daemon=True)
+    starter.start()
+    await anyio.to_thread.run_sync(starter.join, FIRST_START_S)
     threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
     say_address()
     try:
         yield {}
     finally:
-        await anyio.to_thread.run_sync(runner.stop)
+        is_stopping.set()
+        await anyio.to_thread.run_sync(starter.join)
+        await anyio.to_thread.run_sync(_stop_engine)
+        log_event(LOG, logging.INFO, "app_stopped")
+
+
+def _stop_engine() -> None:
+    with suppress(StoreError):  # without a store there is no engine
+        access.get_runner().stop()

@@ -10,6 +10,7 @@ from gpuexplain.errors import GpuExplainError
 from gpuexplain.ui import engine_access as access
 from gpuexplain.ui.notices import show_warning
 from gpuexplain.ui.pages import lab_page
+from gpuexplain.ui.store_notes import tell_store_notes
 from gpuexplain.wording.machine_words import tell_machine_card
 
 
@@ -18,6 +19,7 @@ def show_sidebar() -> None:
     try:
         card = tell_machine_card(access.get_machine())
         status = _with_what_begins(access.get_runner().status(), access.get_runner().active_jobs())
+        notes = tell_store_notes(access.get_store(), status)
     except GpuExplainError as error:
         with st.sidebar:
             show_warning(error)
@@ -27,6 +29,9 @@ def show_sidebar() -> None:
         f'<section class="gx-machine" aria-label="This machine"><div class="gx-eyebrow">This machine</div>'
         f'{parts}<div class="gx-muted">{html.escape(say_now(status))}</div></section>'
     )
+    with st.sidebar:
+        for note in notes:
+            show_warning(note)
 
 
 def _with_what_begins(status: EngineStatus, jobs: Sequence[Job]) -> EngineStatus:

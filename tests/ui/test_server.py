@@ -59,7 +59,7 @@ def test_ready_says_yes_when_worker_and_store_answer(runner: FakeRunner) -> None
     answer = get("/api/ready")
     assert answer.status_code == 200
     assert answer.json()["ready"] is True
-    assert set(answer.json()["checks"]) == {"worker", "store"}
+    assert set(answer.json()["checks"]) == {"worker", "store", "disk"}
 
 
 def test_ready_gives_the_reason_when_the_worker_is_silent(runner: FakeRunner, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +90,7 @@ def test_the_routes_answer_under_a_base_path_too(monkeypatch: pytest.MonkeyPatch
     """Behind a proxy with a path, a check must not read Streamlit's page as a yes."""
     monkeypatch.setattr("streamlit.get_option", lambda _name: "gpu")
     paths = {route.path for route in health_routes()}
-    assert paths == {"/api/live", "/api/ready", "/gpu/api/live", "/gpu/api/ready"}
+    assert paths == {f"{base}/api/{name}" for base in ("", "/gpu") for name in ("live", "ready", "metrics")}
 
 
 def test_the_machine_is_looked_at_again_when_torch_has_spoken(
