@@ -1,7 +1,7 @@
-"""What lies beside a result: a published series by default where there is no GPU, or what a visitor picks."""
+"""What lies beside a result: a published series by default, what a visitor picks, and dropped files."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
@@ -10,10 +10,13 @@ from gpuexplain.experiments.contract import Experiment
 from gpuexplain.hardware.machine import Machine
 from gpuexplain.model import Params, Point, Source
 from gpuexplain.ui import engine_access as access
+from gpuexplain.ui.badges import KIND_OF_SOURCE, Badge
 from gpuexplain.ui.notices import show_error
 from gpuexplain.ui.published import find_published
-from gpuexplain.ui.result import Result, as_ghosts, load_points
+from gpuexplain.ui.result import Result, as_ghosts, load_points, machine_id_of
 from gpuexplain.ui.rich_text import plain_markdown
+from gpuexplain.ui.upload_box import show_upload
+from gpuexplain.ui.upload_files import DroppedFile, dropped_files
 
 NOTHING = "nothing"
 _SEPARATOR = " · "
@@ -26,34 +29,74 @@ class Beside:
 
     points: tuple[Point, ...] = ()
     ghosts: tuple[Point, ...] = ()
+    file_names: Mapping[str, str] = field(default_factory=dict)  # labels of files, by source note
+    files_id: str = ""  # names all that comes from files; what it names belongs to one session
+    badges: tuple[Badge, ...] = ()
 
 
 def chosen_beside(experiment: Experiment, params: Params, machine: Machine, result: Result) -> Beside:
     """Return what to draw beside a result."""
+    files = dropped_files(experiment)
+    picked = _picked(experiment, params, machine, result, has_files=bool(files))
+    return _with_files(picked, files, _can_compare(params, machine, result, files[-1]) if files else False)
+
+
+def _picked(experiment: Experiment, params: Params, machine: Machine, result: Result, *, has_files: bool) -> Beside:
     choice = str(st.session_state.get("compare") or st.query_params.get("compare") or "")
     dtype = params.model_dump(mode="json").get("dtype")
     if choice == NOTHING:
         return Beside()
     if (published := find_published(experiment, choice)) is not None:
         same = published.dtype == dtype and result.source is Source.MEASURED and len(machine.devices) == 1
-        return Beside(points=published.points) if same else Beside(ghosts=published.points)
+        return Beside(points=published.points) if same and not has_files else Beside(ghosts=published.points)
     if choice:
-        return _run_beside(choice, result)
-    if len(machine.devices) > 1:
+        return _run_beside(choice, machine, result)
+    if len(machine.devices) > 1 or has_files:  # who brings a file wants to compare with that
         return Beside()
     default = experiment.default_published(params)
     # A published result does not stand beside itself.
     return Beside(points=default.points) if default and result.source is Source.MEASURED else Beside()
 
 
-def _run_beside(choice: str, result: Result) -> Beside:
+def _run_beside(choice: str, machine: Machine, result: Result) -> Beside:
     run_id = choice.split(_SEPARATOR)[0]
     run = access.get_store().find_run(run_id) if run_id != result.id else None
-    return Beside(ghosts=as_ghosts(run.points, f"run {run.id}")) if run else Beside()
+    if run is None:
+        return Beside()
+    is_here = machine_id_of(run) == machine.platform.machine_id
+    return Beside(ghosts=as_ghosts(run.points, f"run {run.id}" + ("" if is_here else ", another machine")))
 
 
-def show_compare(experiment: Experiment, result: Result) -> None:
-    """Write the choice of what to draw beside the result."""
+def _can_compare(params: Params, machine: Machine, result: Result, file: DroppedFile) -> bool:
+    """Whether the words may compare with a file: one device measured here, and the same number format."""
+    if result.source is not Source.MEASURED or len(machine.devices) > 1:
+        return False
+    dtype = params.model_dump(mode="json").get("dtype")
+    return dtype is None or {str(point.dtype) for point in file.points} == {dtype}
+
+
+def _with_files(picked: Beside, files: Sequence[DroppedFile], can_compare: bool) -> Beside:
+    """Add the files: the newest one is compared with where that is possible, all are drawn."""
+    if not files:
+        return picked
+    drawn = [file for file in files if file is not files[-1] or not can_compare]
+    return replace(
+        picked,
+        points=(*picked.points, *(files[-1].points if can_compare else ())),
+        ghosts=(*picked.ghosts, *(point for file in drawn for point in file.points)),
+        file_names={file.note: file.content.label for file in files},
+        files_id="|".join(file.id for file in files),
+        badges=tuple(Badge(f"beside it: {file.content.label}", KIND_OF_SOURCE[Source.RECORDED]) for file in files),
+    )
+
+
+def show_compare(experiment: Experiment, params: Params, result: Result) -> None:
+    """Write the choice of what to draw beside the result, and the place for a visitor's own files."""
+    _show_choice(experiment, result)
+    show_upload(experiment, params)
+
+
+def _show_choice(experiment: Experiment, result: Result) -> None:
     runs = access.get_store().list_runs(experiment.id, limit=_RUNS_OFFERED)
     options = [NOTHING, *(published.key for published in experiment.published())]
     options += [_run_label(run.id, run.params) for run in runs if run.n_points and run.id != result.id]

@@ -4,16 +4,19 @@ import threading
 import time
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
+
+import streamlit as st
 
 from gpuexplain.charts.theme import Theme
 from gpuexplain.errors import PointsError
 from gpuexplain.experiments.contract import Experiment, Explanation
 from gpuexplain.model import Point
 from gpuexplain.ui.chart_panel import Panel, make_panel
+from gpuexplain.ui.compare import Beside
 from gpuexplain.ui.result import Result
+from gpuexplain.ui.upload_files import drawn_points
 
-_KEPT = 48  # a handful of runs, two themes each
 # A running job hands over a point every few milliseconds: drawing each of them would take a core.
 _FRESH_S = 0.3  # less than between two looks of one page, which should each show something new
 
@@ -43,10 +46,12 @@ class _Kept:
         return not result.is_active or self.points is result.points or time.monotonic() - self.drawn_at < _FRESH_S
 
 
-class _Shared:
+class Drawings:
     """A bounded cache; one thread draws, the others wait for it instead of drawing the same."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        """Make an empty cache that keeps the latest ``most`` drawings."""
+        self._most = most
         self._lock = threading.Lock()
         self._drawings: OrderedDict[object, _Kept] = OrderedDict()
         self.n_drawn = 0
@@ -57,28 +62,28 @@ class _Shared:
             self._drawings.clear()
             self.n_drawn = 0
 
-    def get(self, experiment: Experiment, result: Result, beside: tuple[Point, ...], theme: Theme) -> Drawing:
+    def get(self, experiment: Experiment, result: Result, beside: Beside, theme: Theme) -> Drawing:
         """Return the drawing, made at most once a state, of a running job only now and then."""
-        ghosts = (*beside, *result.ghosts)
+        ghosts = (*beside.points, *beside.ghosts, *result.ghosts)
         extra = tuple(dict.fromkeys((p.source_note, p.device, p.series) for p in ghosts))
         version = None if result.is_active else result.version
-        key = (experiment.id, result.id, version, result.state, extra, theme)
+        key = (experiment.id, result.id, version, result.state, extra, beside.files_id, theme)
         with self._lock:
             kept = self._drawings.get(key)
             if kept is None or not kept.is_fresh(result):
                 drawing = _draw(experiment, result, beside, theme)
                 self._drawings[key] = _Kept(drawing, result.points, time.monotonic())
                 self.n_drawn += 1
-                while len(self._drawings) > _KEPT:
+                while len(self._drawings) > self._most:
                     self._drawings.popitem(last=False)
             self._drawings.move_to_end(key)
             return self._drawings[key].drawing
 
 
-def _draw(experiment: Experiment, result: Result, beside: tuple[Point, ...], theme: Theme) -> Drawing:
-    findings = _conclude(experiment, result, beside)
-    flagged = experiment.flag_points((*result.points, *beside), findings)
-    drawn = (*flagged, *result.ghosts)
+def _draw(experiment: Experiment, result: Result, beside: Beside, theme: Theme) -> Drawing:
+    findings = _conclude(experiment, result, beside.points)
+    flagged = experiment.flag_points((*result.points, *beside.points), findings)
+    drawn = drawn_points((*flagged, *beside.ghosts, *result.ghosts), beside.file_names)
     return Drawing(
         findings=findings,
         main=make_panel(experiment.draw_main(drawn, findings, theme)),
@@ -97,16 +102,24 @@ def _conclude(experiment: Experiment, result: Result, beside: tuple[Point, ...])
         return experiment.find(result.points)
 
 
-SHARED = _Shared()
+SHARED = Drawings(most=48)  # a handful of runs, two themes each
 
 
-def draw(experiment: Experiment, result: Result, beside: tuple[Point, ...], theme: Theme) -> Drawing:
+def _own_drawings() -> Drawings:
+    """Return the cache of this session: what it drew from its files is nobody else's, and ends with it."""
+    if "drawings" not in st.session_state:
+        st.session_state["drawings"] = Drawings(most=8)
+    return cast("Drawings", st.session_state["drawings"])
+
+
+def draw(experiment: Experiment, result: Result, beside: Beside, theme: Theme) -> Drawing:
     """Return the drawing of a result.
 
     Args:
         experiment: The slice whose result it is.
         result: What to conclude from and draw; its ghosts are only drawn.
-        beside: Published points to compare with: they are drawn faint and concluded from, too.
+        beside: What is drawn faint beside it, and concluded from where it is to be compared with.
         theme: The colours.
     """
-    return SHARED.get(experiment, result, beside, theme)
+    drawings = _own_drawings() if beside.files_id else SHARED
+    return drawings.get(experiment, result, beside, theme)

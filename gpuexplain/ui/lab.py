@@ -11,10 +11,10 @@ from gpuexplain.engine.key import compute_key
 from gpuexplain.errors import GpuExplainError
 from gpuexplain.experiments.contract import Experiment
 from gpuexplain.hardware.machine import Machine
-from gpuexplain.model import Point, Source
+from gpuexplain.model import Source
 from gpuexplain.ui import engine_access as access
 from gpuexplain.ui.chart_panel import show_panel
-from gpuexplain.ui.compare import chosen_beside
+from gpuexplain.ui.compare import Beside, chosen_beside
 from gpuexplain.ui.controls import Controls, note_url_problems, show_controls
 from gpuexplain.ui.explanation import show_answer, show_caveats, show_words
 from gpuexplain.ui.figures import draw
@@ -57,7 +57,8 @@ class Scene:
     controls: Controls
     machine: Machine
     stored: Result  # what to show while nothing new has arrived
-    beside: tuple[Point, ...]  # published points to compare with
+    beside: Beside  # what lies beside that
+    beside_live: Beside  # and beside what a job measures
 
 
 def show_lab(experiment: Experiment) -> None:
@@ -104,8 +105,9 @@ def _prepare(experiment: Experiment, machine: Machine) -> tuple[Scene, Job | Non
         show_run_buttons(experiment, controls, machine, job, stored)
     if job is None or not job.state.is_active:
         st.html(f'<div class="gx-visible-cost">{html.escape(say_cost(controls))}</div>')
-    beside = chosen_beside(experiment, controls.params, machine, stored)
-    return Scene(experiment, controls, machine, replace(stored, ghosts=beside.ghosts), beside.points), job
+    live = result_of_job(job) if job is not None else stored
+    beside, beside_live = (chosen_beside(experiment, controls.params, machine, shown) for shown in (stored, live))
+    return Scene(experiment, controls, machine, stored, beside, beside_live), job
 
 
 def _find_job(experiment: Experiment, controls: Controls, machine: Machine) -> Job | None:
@@ -138,10 +140,9 @@ def _shown(scene: Scene, job: Job | None) -> Result:
     live = result_of_job(job)
     if scene.stored.id == live.id:  # it has ended, and the store has it whole
         return scene.stored
-    ghosts = scene.stored.ghosts
-    if scene.stored.source is Source.MEASURED:
-        ghosts = (*as_ghosts(scene.stored.points, "earlier run on this machine"), *ghosts)
-    return replace(live, ghosts=ghosts)
+    if scene.stored.source is not Source.MEASURED:
+        return live
+    return replace(live, ghosts=as_ghosts(scene.stored.points, "earlier run on this machine"))
 
 
 def _show_live(scene: Scene, job: Job | None, boxes: Boxes) -> None:
@@ -165,9 +166,10 @@ def _show_live(scene: Scene, job: Job | None, boxes: Boxes) -> None:
 
 def _draw_live(scene: Scene, job: Job | None, boxes: Boxes) -> None:
     shown = _shown(scene, job)
-    drawing = draw(scene.experiment, shown, scene.beside, current_theme())
+    beside = scene.beside if shown is scene.stored else scene.beside_live
+    drawing = draw(scene.experiment, shown, beside, current_theme())
     with boxes.answer:
-        show_answer(drawing.explanation, shown.badges)
+        show_answer(drawing.explanation, (*shown.badges, *beside.badges))
     with boxes.progress:
         if job is not None and job.state.is_active:
             show_progress(job)

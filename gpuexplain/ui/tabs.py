@@ -26,4 +26,4 @@ def show_tabs(experiment: Experiment, params: Params, result: Result) -> None:
         if code.open:
             show_code(experiment, params, result)
     with compare:  # always: the address keeps the choice only while its widget exists
-        show_compare(experiment, result)
+        show_compare(experiment, params, result)

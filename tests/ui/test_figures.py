@@ -8,6 +8,7 @@ from gpuexplain.experiments.contract import Experiment
 from gpuexplain.model import Point, Source
 from gpuexplain.registry import EXPERIMENTS
 from gpuexplain.store.run import RunState
+from gpuexplain.ui.compare import Beside
 from gpuexplain.ui.figures import SHARED, draw
 from gpuexplain.ui.result import Result
 
@@ -34,11 +35,11 @@ def result(points: list[Point], version: int, state: str) -> Result:
 
 def test_viewers_of_a_running_job_share_a_drawing_for_a_moment(clock: list[float], matmul: Experiment) -> None:
     """New points meanwhile wait; then all of them are drawn."""
-    first = draw(matmul, result(make_points(64), 1, JobState.RUNNING), (), "light")
+    first = draw(matmul, result(make_points(64), 1, JobState.RUNNING), Beside(), "light")
     clock[0] += 0.2
-    assert draw(matmul, result(make_points(64, 128), 2, JobState.RUNNING), (), "light") is first
+    assert draw(matmul, result(make_points(64, 128), 2, JobState.RUNNING), Beside(), "light") is first
     clock[0] += 0.2
-    assert draw(matmul, result(make_points(64, 128), 3, JobState.RUNNING), (), "light") is not first
+    assert draw(matmul, result(make_points(64, 128), 3, JobState.RUNNING), Beside(), "light") is not first
     assert SHARED.n_drawn == 2
 
 
@@ -47,21 +48,21 @@ def test_progress_without_a_new_point_draws_nothing(clock: list[float], matmul: 
     points = tuple(make_points(64))
     for version in range(5):
         running = Result("run", version, points, Source.MEASURED, {}, state=JobState.RUNNING)
-        draw(matmul, running, (), "light")
+        draw(matmul, running, Beside(), "light")
         clock[0] += 10.0
     assert SHARED.n_drawn == 1
 
 
 def test_the_end_is_drawn_at_once(matmul: Experiment) -> None:
     """Nobody looks at a picture from before the end; afterwards it stays as it is."""
-    running = draw(matmul, result(make_points(64), 1, JobState.RUNNING), (), "light")
-    done = draw(matmul, result(make_points(64, 128), 2, RunState.DONE), (), "light")
+    running = draw(matmul, result(make_points(64), 1, JobState.RUNNING), Beside(), "light")
+    done = draw(matmul, result(make_points(64, 128), 2, RunState.DONE), Beside(), "light")
     assert done is not running
-    assert draw(matmul, result(make_points(64, 128), 2, RunState.DONE), (), "light") is done
+    assert draw(matmul, result(make_points(64, 128), 2, RunState.DONE), Beside(), "light") is done
 
 
 def test_each_theme_has_its_own(matmul: Experiment) -> None:
     """Colours differ."""
     points = make_points(64)
-    light = draw(matmul, result(points, 1, RunState.DONE), (), "light")
-    assert draw(matmul, result(points, 1, RunState.DONE), (), "dark") is not light
+    light = draw(matmul, result(points, 1, RunState.DONE), Beside(), "light")
+    assert draw(matmul, result(points, 1, RunState.DONE), Beside(), "dark") is not light
