@@ -93,5 +93,5 @@ def _variables(theme: Theme) -> str:
     names = {name: getattr(palette, name) for name in ("background", "second", "text", "muted", "line")}
     for entity, look in ENTITY_STYLES.items():
         names[entity.value] = look.color(theme)
-        names[f"{entity.value}-soft"] = with_alpha(look.color(theme), 0.12)
+        names[f"{entity.value}-soft"] = with_alpha(look.color(theme), 0.05)
     return ";".join(f"--{name}:{color}" for name, color in names.items())
