@@ -290,8 +290,8 @@ def tell_other(series: SeriesFinding) -> str:
         return ""
     return (
         f"For comparison, faint: {name_device(series)} ({series.source}, not in this machine) has its "
-        f"knee{say_work(series)} at {say_batch(series.at_knee.batch)}. Its examples are other ones: compare the shapes, "
-        "not the heights."
+        f"knee{say_work(series)} at {say_batch(series.at_knee.batch)}. Its examples are other ones: compare the "
+        "shapes, not the heights."
     )
 
 
