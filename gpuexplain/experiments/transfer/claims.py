@@ -14,7 +14,7 @@ from gpuexplain.units import (
     format_significant,
     format_time,
 )
-from gpuexplain.wording.markup import capitalise, mark
+from gpuexplain.wording.markup import capitalise, mark, term
 from gpuexplain.wording.phrases import count_of, say_n
 
 NOTHING_YET = "Nothing is measured yet"
@@ -165,17 +165,17 @@ def claim_fixed_price(findings: TransferFindings) -> str:
 
 def claim_break_even(found: BreakEven) -> str:
     """Return after how many products the copies are paid for, as a clause."""
-    gpu = mark("gpu", "the GPU")
+    gpu, pays = mark("gpu", "the GPU"), term("break-even", "pays for its copies")
     match found.verdict:
         # One product saves more than its copies cost, whatever the bounds.
         case BreakEvenVerdict.AT_ONCE:
-            return f"at {say_n(found.side)} {gpu} pays for its copies with the first product"
+            return f"at {say_n(found.side)} {gpu} {pays} with the first product"
         # Several do.
         case BreakEvenVerdict.AFTER:
-            return f"at {say_n(found.side)} {gpu} pays for its copies after {say_reuses(found)}"
+            return f"at {say_n(found.side)} {gpu} {pays} after {say_reuses(found)}"
         # The GPU is not the faster one.
         case _:
-            return f"at {say_n(found.side)} {gpu} never pays for its copies: its product is not the faster one"
+            return f"at {say_n(found.side)} {gpu} never {pays}, because its product is not the faster one"
 
 
 def say_reuses(found: BreakEven) -> str:

@@ -11,7 +11,6 @@ from gpuexplain.experiments.transfer.series_finding import SeriesFinding
 from gpuexplain.experiments.transfer.sizes import say_bytes
 from gpuexplain.findings import (
     BreakEven,
-    BreakEvenVerdict,
     CopyRatio,
     Crossover,
     CrossoverVerdict,
@@ -214,8 +213,7 @@ def tell_break_even(found: BreakEven | NotFound) -> str:
         f"copying takes {format_time(found.copy_s)}, a product {format_time(found.cpu_s)} on "
         f"{mark('cpu', 'the CPU')} and {format_time(found.gpu_s)} on {mark('gpu', 'the GPU')}"
     )
-    saved = "" if found.verdict is BreakEvenVerdict.NEVER else f" ({term('break-even')})"
-    return f"{capitalise(claim_break_even(found))}{saved}: {times}."
+    return f"{capitalise(claim_break_even(found))}: {times}."
 
 
 def tell_threads(found: Crossover | NotFound) -> str:

@@ -3,7 +3,21 @@
 from collections.abc import Sequence
 
 from gpuexplain.experiments.transfer import spec
+from gpuexplain.experiments.transfer.conclude import TransferFindings
 from gpuexplain.experiments.transfer.published import published_results
+from gpuexplain.experiments.transfer.series_finding import SeriesFinding
+from gpuexplain.findings import (
+    BreakEven,
+    BreakEvenVerdict,
+    CopyRatio,
+    FitStatus,
+    LinkShare,
+    NHalfStatus,
+    NotFound,
+    Overlap,
+    PiecesCost,
+    TransferFit,
+)
 from gpuexplain.hardware.machine import Cpu, Gpu, GpuProblem, Machine, Memory, Platform
 from gpuexplain.model import Clock, Conditions, Dtype, Point, Source
 
@@ -132,3 +146,79 @@ def make_machine(
         gpu_problem=None if gpu_free_bytes is not None else problem,
         cpu_offered=cpu_offered,
     )
+
+
+NOT_FOUND = NotFound("anything", "it was not asked for")
+
+
+def make_fit(**changes: object) -> TransferFit:
+    """Return a fit of 8 µs and 20.5 GB/s; the plateau is 20 GB/s."""
+    fields: dict[str, object] = {
+        "plateau_gbps": 20.0, "fit_status": FitStatus.OK, "latency_us": 8.0, "fit_gbps": 20.5, "n_half_bytes": 160 * KIB,
+        "first_at_half_bytes": 256.0 * KIB, "saturated": True, "n_half_status": NHalfStatus.LOCATED,
+    }  # fmt: skip
+    return TransferFit(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+NO_LINE = {"fit_status": FitStatus.NOT_AFFINE, "latency_us": None, "fit_gbps": None, "n_half_bytes": None}
+
+
+def make_series(series: str, fit: TransferFit | None = None, **changes: object) -> SeriesFinding:
+    """Return what one measured series says: the fit of ``make_fit``, without intervals."""
+    is_cpu = series in ON_CPU
+    fields: dict[str, object] = {
+        "series": series, "device": "cpu" if is_cpu else "cuda:0", "device_name": "Fake CPU" if is_cpu else GPU_NAME,
+        "source": Source.MEASURED, "source_note": "", "threads": 2 if is_cpu else None, "fit": fit or make_fit(),
+        "interval": NOT_FOUND, "plateau_low_gbps": None, "plateau_high_gbps": None, "smallest_bytes": 1024.0,
+        "largest_bytes": 256.0 * MIB, "smallest_s": 2e-6, "cache_ratio": None, "flagged": (), "failed": (),
+    }  # fmt: skip
+    return SeriesFinding(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def make_findings(*series: SeriesFinding, **changes: object) -> TransferFindings:
+    """Return findings of these series, nothing else found."""
+    fields: dict[str, object] = dict.fromkeys(
+        ("link", "link_back", "pinned", "pin_then_copy", "threads", "fresh", "pieces", "pinned_pieces", "overlap",
+         "break_even", "borrowed", "noise"), NOT_FOUND,
+    )  # fmt: skip
+    fields |= {"device_memory_gbps": None, "crosses_nodes": False}
+    return TransferFindings(series=series, **{**fields, **changes})  # type: ignore[arg-type]
+
+
+def make_link(**changes: object) -> LinkShare:
+    """Return 20 GB/s over PCIe 4.0 x16."""
+    fields: dict[str, object] = {
+        "link": "PCIe 4.0 x16", "rate_gbps": 20.0, "theoretical_gbps": 31.51, "typical_gbps": 26.0,
+        "of_theoretical": 20 / 31.51, "of_typical": 20 / 26, "is_fact": True, "source": "a table",
+        "above_theoretical": 1.01,
+    }  # fmt: skip
+    return LinkShare(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def make_break_even(verdict: BreakEvenVerdict, reuses: float | None = None, **changes: object) -> BreakEven:
+    """Return a break-even of n = 1,024 with bounds at its number."""
+    fields: dict[str, object] = {
+        "verdict": verdict, "side": 1024, "copy_s": 1.3e-3, "cpu_s": 15e-3, "gpu_s": 0.2e-3, "reuses": reuses,
+        "reuses_low": reuses, "reuses_high": reuses,
+    }  # fmt: skip
+    return BreakEven(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def make_pieces(factor: float, **changes: object) -> PiecesCost:
+    """Return 64 MiB in pieces of 64 KiB to the GPU; bounds of 1 %."""
+    fields: dict[str, object] = {
+        "series": spec.H2D_PIECES, "total_bytes": 64.0 * MIB, "piece_bytes": 64.0 * KIB, "whole_s": 5e-3,
+        "factor": factor, "low": 0.99 * factor, "high": 1.01 * factor, "enough_bytes": 4.0 * MIB, "within": 1.1,
+    }  # fmt: skip
+    return PiecesCost(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def make_ratio(factor: float, series: str = spec.H2D_PIN_THEN_COPY) -> CopyRatio:
+    """Return a ratio at 64 MiB with bounds of 1 %."""
+    return CopyRatio(series, spec.H2D_PAGEABLE, 64.0 * MIB, factor, 0.99 * factor, 1.01 * factor)
+
+
+def make_overlap(share: float, width: float = 0.02) -> Overlap:
+    """Return how much of a copy of 256 MiB hides."""
+    low, high = max(0.0, share - width), min(1.0, share + width)
+    return Overlap(256.0 * MIB, 10e-3, 12e-3, 12e-3, share, low, high)
