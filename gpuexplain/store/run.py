@@ -64,6 +64,9 @@ class StoredRun(RunSummary):
 
 
 def new_run_id(now_s: float | None = None) -> str:
-    """Return a short id that sorts by its UTC time, such as ``20260102-150405-ab12``."""
+    """Return a short id that sorts by its UTC time, such as ``20260102-150405-ab12cd34``.
+
+    A class that presses Run in the same second shares a stamp: four bytes keep their runs apart.
+    """
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now_s))
-    return f"{stamp}-{secrets.token_hex(2)}"
+    return f"{stamp}-{secrets.token_hex(4)}"
