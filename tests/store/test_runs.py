@@ -150,8 +150,8 @@ def test_a_run_from_a_file_is_added_once(
 
 
 def test_run_ids_are_short_and_sort_by_time() -> None:
-    """Seconds since the epoch become a UTC stamp and four random digits."""
+    """Seconds since the epoch become a UTC stamp and eight random digits."""
     early, late = new_run_id(1767366245.0), new_run_id(1767366246.0)
     assert early[:16] == "20260102-150405-"
-    assert len(early) == 20
+    assert len(early) == 24
     assert early < late
