@@ -28,6 +28,7 @@ _REMEDIES = (
     ("read-only", "The file or its folder is read-only: make it writable, or set GPUEXPLAIN_HOME."),
     ("permission", "Give this user write access to the folder, or set GPUEXPLAIN_HOME to another one."),
     ("unable to open", "Check that the folder exists and is writable, or set GPUEXPLAIN_HOME."),
+    ("file exists", "A file stands where the folder should be: move it, or set GPUEXPLAIN_HOME to another one."),
     ("not a directory", "A file stands where the folder should be: set GPUEXPLAIN_HOME to another one."),
     ("disk is full", "Free some space on that disk, or set GPUEXPLAIN_HOME to a folder on another one."),
     ("no space", "Free some space on that disk, or set GPUEXPLAIN_HOME to a folder on another one."),
