@@ -28,13 +28,14 @@ MATMUL = PageSpec("matmul", "Measure", "Matrix multiply", ":material/grid_on:", 
 BATCH = PageSpec("batch", "Measure", "Batch size", ":material/stacks:", "batch")
 PRECISION = PageSpec("precision", "Measure", "Precision", ":material/straighten:", "precision")
 TRANSFER = PageSpec("transfer", "Measure", "Transfer", ":material/swap_horiz:", "transfer")
+BY_HAND = PageSpec("by_hand", "Understand", "One layer by hand", ":material/calculate:", "by-hand")
 WORKERS = PageSpec("workers", "Understand", "Many workers", ":material/groups:", "workers")
 STOPWATCH = PageSpec("stopwatch", "Understand", "The stopwatch trap", ":material/timer_off:", "stopwatch")
 MEMORY = PageSpec("memory", "Understand", "The memory wall", ":material/landscape:", "memory")
 GLOSSARY = PageSpec("glossary", "About", "Glossary", ":material/menu_book:", "glossary")
 METHOD = PageSpec("method", "About", "How we measure", ":material/timer:", "method")
 
-PAGES = (HOME, MATMUL, BATCH, PRECISION, TRANSFER, WORKERS, STOPWATCH, MEMORY, GLOSSARY, METHOD)
+PAGES = (HOME, MATMUL, BATCH, PRECISION, TRANSFER, BY_HAND, WORKERS, STOPWATCH, MEMORY, GLOSSARY, METHOD)
 
 
 def lab_page(experiment_id: str) -> PageSpec | None:

@@ -60,7 +60,7 @@ class StopwatchParams(Params):
     """The product that is timed: side and device."""
 
     side: Literal["128", "256", "512", "1024", "2048", "4096"] = Field(
-        default="512", title="n, side of the product", description="128, 256, 512, 1024, 2048 or 4096"
+        default="512", title="n", description="128, 256, 512, 1024, 2048 or 4096"
     )
 
 

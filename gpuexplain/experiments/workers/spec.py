@@ -36,7 +36,7 @@ class WorkersParams(Params):
     """Which product the threads share."""
 
     side: Literal["256", "512", "1024", "2048"] = Field(
-        default="1024", title="n, side of the product", description="256, 512, 1024 or 2048"
+        default="1024", title="n", description="256, 512, 1024 or 2048"
     )
 
 

@@ -1,0 +1,85 @@
+"""How many multiplications and additions is a layer, and which of them wait for each other?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One output of a layer: its products, in order, and their sum."""
+
+    index: int
+    products: tuple[tuple[float, float], ...]  # (input, weight)
+
+    @property
+    def total(self) -> float:
+        """The output itself."""
+        return sum(left * right for left, right in self.products)
+
+    @property
+    def n_multiplications(self) -> int:
+        """One per input."""
+        return len(self.products)
+
+    @property
+    def n_additions(self) -> int:
+        """One less than there are products to add."""
+        return max(0, len(self.products) - 1)
+
+    def write(self) -> str:
+        """Return the sum as a person would write it: ``1 x 4 + 2 x 6 + 3 x 8 = 40``."""
+        terms = " + ".join(f"{_write(left)} x {_write(right)}" for left, right in self.products)
+        return f"{terms} = {_write(self.total)}"
+
+
+def _write(number: float) -> str:
+    text = f"{number:g}"
+    return f"({text})" if number < 0 else text
+
+
+def work_out(inputs: Sequence[float], weights: Sequence[Sequence[float]]) -> tuple[Output, ...]:
+    """Return the outputs of inputs (k) times weights (k rows, n columns), each with its products.
+
+    Raises:
+        ValueError: If the rows of the weights are not as many as the inputs, or not of one length.
+    """
+    if len(weights) != len(inputs) or len({len(row) for row in weights}) != 1:
+        raise ValueError(f"{len(inputs)} inputs need {len(inputs)} rows of weights, all of one length.")
+    n_outputs = len(weights[0])
+    return tuple(
+        Output(j, tuple((value, row[j]) for value, row in zip(inputs, weights, strict=True))) for j in range(n_outputs)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The operations of ``depth`` square layers of ``width`` for a ``batch`` of examples."""
+
+    batch: int
+    width: int
+    depth: int
+
+    @property
+    def n_multiplications(self) -> int:
+        """Inputs x outputs, per example and layer."""
+        return self.batch * self.width * self.width * self.depth
+
+    @property
+    def n_additions(self) -> int:
+        """Inputs - 1 to add each output's products, and its bias."""
+        return self.batch * self.width * self.width * self.depth
+
+    @property
+    def flops(self) -> float:
+        """Operations of the products alone: 2 x multiply-adds, as everywhere on these pages."""
+        return 2.0 * self.n_multiplications
+
+    @property
+    def n_independent(self) -> int:
+        """Outputs of one layer, none of which needs another: what can be done at the same time."""
+        return self.batch * self.width
+
+    @property
+    def n_in_a_row(self) -> int:
+        """Layers, each of which needs the one before: what cannot."""
+        return self.depth
