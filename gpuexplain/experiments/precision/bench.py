@@ -92,15 +92,22 @@ class Bench:
         refusal = find_refusal(case.dtype, case.device, self._machine)
         if refusal:
             raise UnsupportedError(refusal)
+        # Hundreds of short loops: on a busy machine each would wait for a thread that does not come.
+        use_threads(1)
         with explained_refusals(case.dtype):
             is_step = case.series in (STEP_FP32, STEP_AUTOCAST)
             stopwatch = self._prepare_step(case) if is_step else self._prepare_product(case)
         self._largest[case.series] = max(case.x, self._largest.get(case.series, 0.0))
         return SwitchedStopwatch(stopwatch, mode_of(case.dtype), self._note)
 
+    def release(self, case: Case) -> None:
+        """Free what a case that did not fit left behind."""
+        self._originals.clear()
+        if case.device != CPU:
+            torch.cuda.empty_cache()
+
     def _prepare_product(self, case: Case) -> Stopwatch:
         left, right = round_operands(*self._originals_of(case), case.dtype)
-        left, right = left.to(case.device), right.to(case.device)
         operation = make_product(case.dtype, left, right)
         return self._clock(case, operation, partial(self._check_product, case, operation, left, right))
 
@@ -108,7 +115,7 @@ class Bench:
         key = (int(case.x), case.dtype is Dtype.FP64)
         if key not in self._originals:
             kept = {known: pair for known, pair in self._originals.items() if known[0] == key[0]}
-            self._originals = kept | {key: make_originals(key[0], self._inputs, case.dtype)}
+            self._originals = kept | {key: make_originals(key[0], self._inputs, case.dtype, case.device)}
         return self._originals[key]
 
     def _prepare_step(self, case: Case) -> Stopwatch:
@@ -136,8 +143,9 @@ class Bench:
     # -- checks -----------------------------------------------------------------------------------
 
     def _check_product(self, case: Case, operation: Callable[[], Tensor], left: Rounded, right: Rounded) -> Check:
-        use_threads(self._threads)
+        use_threads(1)
         rows, reference = self._reference_of(case)
+        use_threads(self._threads)
         got = widen_result(case.dtype, operation()[rows.to(case.device)], left, right)
         check = judge_product(case.dtype, got, reference)
         if check.failure and not check.nan_count and not check.inf_count and check.rel_error is not None:
@@ -149,14 +157,15 @@ class Bench:
         """Return (row indices, those rows of the float64 product of the unrounded operands), one size at a time."""
         key = (int(case.x), case.dtype is Dtype.FP64)
         if self._reference is None or self._reference[0] != key:
-            self._reference = (key, *multiply_rows(*self._originals_of(case)))
+            self._reference = (key, *multiply_rows(*(original.cpu() for original in self._originals_of(case))))
         return self._reference[1:]
 
     def _check_step(self, case: Case, step: Step) -> Check:
-        use_threads(self._threads)
+        use_threads(1)
         side = int(case.x)
         fresh = make_step(case)  # the timed one has moved on from its first weights
         exact = exact_gradients(side) if side <= CHECKED_UP_TO else None
+        use_threads(self._threads)
         return self._with_gauges(case, step, judge_step(case.dtype, fresh.gradients(), exact))
 
     def _with_gauges(

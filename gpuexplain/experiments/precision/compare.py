@@ -8,7 +8,7 @@ import pandas as pd
 from gpuexplain.analysis.precision_tradeoff import find_speedup
 from gpuexplain.analysis.trust import most_trustworthy
 from gpuexplain.findings import NotFound, PrecisionRanking, Speedup
-from gpuexplain.model import Dtype, Flag, Point
+from gpuexplain.model import Dtype, Flag, Point, Source
 from gpuexplain.points import usable
 
 # How two series compare, and whether only disturbed points could tell.
@@ -18,7 +18,8 @@ Compared = tuple[Speedup | NotFound, bool]
 def frame_of(points: Sequence[Point]) -> pd.DataFrame:
     """Return points as the finders read them: ``dtype``, ``n``, ``seconds`` with bounds, ``tflops``, error, flags.
 
-    Under six samples the bounds are the extremes: no interval, but no false certainty either.
+    Under six samples the bounds are the extremes of every call that was timed: no interval, but no false
+    certainty either.
     """
     bounds = [_bounds(point) for point in points]
     rows = {
@@ -39,7 +40,12 @@ def frame_of(points: Sequence[Point]) -> pd.DataFrame:
 def _bounds(point: Point) -> tuple[float | None, float | None]:
     if point.half_width is not None:
         return point.ci_low_s, point.ci_high_s
-    return (point.min_s, point.max_s) if point.n_samples > 1 else (None, None)
+    # A published point is one figure, however well it was measured.
+    if point.source is Source.PUBLISHED or point.median_s is None:
+        return None, None
+    warm = point.warmup_s or (point.first_call_s,)
+    calls = [call for call in (point.min_s, point.max_s, point.median_s, *warm) if call]
+    return min(calls), max(calls)
 
 
 def ran_as_others(frame: pd.DataFrame, ranking: PrecisionRanking | NotFound) -> set[str]:

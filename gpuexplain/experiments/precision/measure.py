@@ -61,6 +61,7 @@ def measure(params_json: dict[str, Any], session: Session) -> Outcome:
             device_names={device: machine.device_name(device)},
             conditions=ConditionsMonitor({device: gpu.uuid} if gpu is not None else {}),
             most_call_s=longest_s,
+            release=bench.release,
         ).run()
     if not outcome.cancelled:
         for point in too_slow_points(cases, marking.points, longest_s):
@@ -125,9 +126,15 @@ def too_slow_points(cases: Sequence[Case], points: Sequence[Point], longest_s: f
         if not own or not missing:
             continue
         case = min(missing, key=lambda c: c.x)
-        call_s = predict_call_s(case.flops, [(p.flops or 0.0, p.median_s or 0.0) for p in own]) or 0.0
+        # By the fastest call: a busy machine makes single calls slow, not a format.
+        call_s = predict_call_s(case.flops, [(p.flops or 0.0, fastest_call_s(p)) for p in own]) or 0.0
         if call_s > longest_s:
             yield _skipped(case, own[-1], call_s, longest_s)
+
+
+def fastest_call_s(point: Point) -> float:
+    """Return the seconds of the fastest call of a point that ran."""
+    return min(call for call in (point.min_s, point.median_s, *point.warmup_s) if call)
 
 
 def _skipped(case: Case, known: Point, call_s: float, longest_s: float) -> Point:

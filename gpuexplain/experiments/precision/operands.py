@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from gpuexplain.experiments.devices import CPU
 from gpuexplain.experiments.precision.spec import SCALE_EXPONENT, Inputs
 from gpuexplain.measuring.products import INPUT_SEED
 from gpuexplain.measuring.torch_setup import TORCH_DTYPES
@@ -31,26 +32,18 @@ class Rounded:
     clipped: int
     zeroed: int
 
-    def to(self, device: str) -> "Rounded":
-        """Return the operand on a device."""
-        return Rounded(self.stored.to(device), self.unit.to(device), self.clipped, self.zeroed)
 
-    def widen(self) -> Tensor:
-        """Return the values that are really multiplied, as float64."""
-        return self.stored.double() * self.unit.double()
-
-
-def make_originals(side: int, inputs: Inputs, dtype: Dtype) -> tuple[Tensor, Tensor]:
-    """Return seeded operands, side x side, fp64 for fp64, else fp32."""
-    generator = torch.Generator().manual_seed(INPUT_SEED)
+def make_originals(side: int, inputs: Inputs, dtype: Dtype, device: str = CPU) -> tuple[Tensor, Tensor]:
+    """Return seeded operands, side x side, fp64 for fp64, else fp32; drawn on the device, where that is fast."""
+    generator = torch.Generator(device).manual_seed(INPUT_SEED)
     wide = torch.float64 if dtype is Dtype.FP64 else torch.float32
-    if inputs is Inputs.NORMAL:
-        left, right = (torch.randn(side, side, generator=generator, dtype=wide) for _ in range(2))
-        return left, right
-    left, right = (torch.rand(side, side, generator=generator, dtype=wide).mul_(2).sub_(1) for _ in range(2))
+    draw = torch.randn if inputs is Inputs.NORMAL else torch.rand
+    left, right = (draw(side, side, dtype=wide, generator=generator, device=device) for _ in range(2))
+    if inputs is not Inputs.NORMAL:
+        left, right = left.mul_(2).sub_(1), right.mul_(2).sub_(1)
     if inputs is Inputs.BADLY_SCALED:
-        exponents = torch.randint(-SCALE_EXPONENT, SCALE_EXPONENT + 1, (side,), generator=generator)
-        scales = torch.ldexp(torch.ones(side, dtype=wide), exponents)  # exact, and exactly undone
+        exponents = torch.randint(-SCALE_EXPONENT, SCALE_EXPONENT + 1, (side,), generator=generator, device=device)
+        scales = torch.ldexp(torch.ones(side, dtype=wide, device=device), exponents)  # exact, and exactly undone
         left, right = left * scales, right / scales[:, None]
     return left, right
 
@@ -71,7 +64,8 @@ def round_operands(left: Tensor, right: Tensor, dtype: Dtype) -> tuple[Rounded, 
 
 def _round_plain(values: Tensor, as_dtype: torch.dtype) -> Rounded:
     stored = values.to(as_dtype)
-    return _counted(values, stored, torch.ones(()), clipped=int((stored.isinf() & values.isfinite()).sum()))
+    one = torch.ones((), device=values.device)
+    return _counted(values, stored, one, clipped=int((stored.isinf() & values.isfinite()).sum()))
 
 
 def _round_fp8(values: Tensor, as_dtype: torch.dtype) -> Rounded:

@@ -32,6 +32,8 @@ SIDE_STEP = 16  # every dimension of an fp8 product must be a multiple of it
 STEP_SIDES = frozenset({64, 256, 1024, 4096})
 STEP_LAYERS = 3
 STEP_LEARNING_RATE = 1e-3
+# fp16 gradients are small enough to vanish: the loss is scaled up, and the update down again.
+STEP_LOSS_SCALE = 2.0**12
 
 # Exact first: at one size the usual formats are visited before those that may turn out to be slow.
 FORMATS = (

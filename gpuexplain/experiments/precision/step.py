@@ -6,7 +6,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from gpuexplain.experiments.precision.spec import STEP_LAYERS, STEP_LEARNING_RATE
+from gpuexplain.experiments.precision.spec import STEP_LAYERS, STEP_LEARNING_RATE, STEP_LOSS_SCALE
 from gpuexplain.measuring.products import INPUT_SEED
 from gpuexplain.measuring.stopwatch import Check
 from gpuexplain.measuring.torch_setup import TORCH_DTYPES
@@ -21,34 +21,38 @@ FP32_GRADIENT_ERROR = 1e-5
 
 
 class Step:
-    """Forward, loss, backward and update of ``STEP_LAYERS`` layers of side x side on a batch of side."""
+    """Forward, loss, backward and update of ``STEP_LAYERS`` layers of side x side on a batch of side.
+
+    The update is plain gradient descent, written out: torch's optimisers load their compiler first.
+    """
 
     def __init__(self, side: int, device: str, autocast: Dtype | None) -> None:
         """Make the seeded model and batch; ``autocast`` is the format of its products, None for fp32."""
         self._device, self._autocast = device, autocast
         self._model = make_model(side).to(device)
+        self._weights: list[Tensor] = list(self._model.parameters())
         self._examples, self._targets = (values.to(device) for values in make_batch(side))
-        self._optimiser = torch.optim.SGD(self._model.parameters(), lr=STEP_LEARNING_RATE)
-        # fp16 gradients are small enough to vanish: they are scaled up, and down again before the update.
-        self._scaler = torch.amp.GradScaler(device.split(":")[0], enabled=autocast is Dtype.FP16)
+        self._loss_scale = STEP_LOSS_SCALE if autocast is Dtype.FP16 else 1.0
 
     def __call__(self) -> None:
         """Run one step."""
-        self._optimiser.zero_grad(set_to_none=True)
-        self._scaler.scale(self._loss()).backward()  # type: ignore[no-untyped-call]
-        self._scaler.step(self._optimiser)
-        self._scaler.update()
+        self._backward()
+        with torch.no_grad():
+            gradients = [cast("Tensor", weight.grad) for weight in self._weights]
+            torch._foreach_add_(self._weights, gradients, alpha=-STEP_LEARNING_RATE / self._loss_scale)
 
     def gradients(self) -> Tensor:
         """Return every gradient of one pass at the present weights, as float64 on the CPU."""
-        self._optimiser.zero_grad(set_to_none=True)
-        self._scaler.scale(self._loss()).backward()  # type: ignore[no-untyped-call]
-        return gather_gradients(self._model) / self._scaler.get_scale()
+        self._backward()
+        return gather_gradients(self._model) / self._loss_scale
 
-    def _loss(self) -> Tensor:
+    def _backward(self) -> None:
+        for weight in self._weights:
+            weight.grad = None
         with self._casting():
             predicted = self._model(self._examples)
-        return nn.functional.mse_loss(predicted.float(), self._targets)
+        loss = nn.functional.mse_loss(predicted.float(), self._targets)
+        (loss * self._loss_scale).backward()  # type: ignore[no-untyped-call]
 
     def _casting(self) -> AbstractContextManager[object]:
         if self._autocast is None:
