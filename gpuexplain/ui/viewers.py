@@ -7,7 +7,7 @@ _FORGOTTEN_AFTER_S = 15.0
 FASTEST_POLL_S = 0.5
 _POLLS_PER_S = 10.0  # that the process serves in all, whatever is watched
 # A page's interval is set when it runs as a whole; a whole run costs about two polls, so it must pay.
-_OUT_OF_STEP = 2.0
+_OUT_OF_STEP = 3.0
 
 
 class Viewers:

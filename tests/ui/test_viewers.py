@@ -31,8 +31,8 @@ def test_the_process_answers_ten_polls_a_second_at_most(n_viewers: int, wanted_s
 
 @pytest.mark.parametrize(
     ("interval_s", "n_viewers", "wanted"),
-    [(0.5, 1, False), (0.5, 9, False), (0.5, 10, True), (5.0, 50, False), (5.0, 26, False), (5.0, 25, True)],
+    [(0.5, 1, False), (0.5, 14, False), (0.5, 15, True), (6.0, 60, False), (6.0, 21, False), (6.0, 20, True)],
 )
 def test_a_page_changes_its_interval_only_when_it_pays(interval_s: float, n_viewers: int, wanted: bool) -> None:
-    """When the crowd has doubled or halved."""
+    """When the crowd is three times as large, or a third."""
     assert is_out_of_step(interval_s, n_viewers) is wanted
