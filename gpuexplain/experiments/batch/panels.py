@@ -11,6 +11,7 @@ from gpuexplain.charts.axes import Range, log_range, size_axis, value_axis
 from gpuexplain.charts.figure import base_layout, note
 from gpuexplain.charts.hover import hover_text
 from gpuexplain.charts.labels import EndLabel, label_annotations, margin_for
+from gpuexplain.charts.literal import literal
 from gpuexplain.charts.marks import Line, Read, line_traces
 from gpuexplain.charts.theme import PALETTES, Theme
 from gpuexplain.experiments.titles import entity_words
@@ -95,7 +96,7 @@ def say_line(line: Line) -> str:
         return line.look.label
     if point.device == "cpu":
         return f"{line.look.label}<br>earlier"
-    return f"{point.device_name.removeprefix('NVIDIA ')[:14]}<br>{point.source}"
+    return f"{literal(point.device_name.removeprefix('NVIDIA ')[:14])}<br>{point.source}"
 
 
 def say_memory(point: Point) -> str:
@@ -110,7 +111,7 @@ def say_memory(point: Point) -> str:
         ("peak growth of the process", gauges.memory_resident_bytes),
     ]
     known = [f"<br>{name} {format_size(held)}" for name, held in told if held is not None]
-    unknown = [f"<br>memory not reported: {why}" for why in dict.fromkeys(gauges.not_reported.values())]
+    unknown = [f"<br>memory not reported: {literal(why)}" for why in dict.fromkeys(gauges.not_reported.values())]
     return "".join(known or unknown)
 
 

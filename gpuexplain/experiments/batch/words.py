@@ -246,9 +246,7 @@ def tell_memory(fit: MemoryFit) -> str:
         # Steps, another algorithm, or something left behind.
         case MemoryFitStatus.NOT_LINEAR:
             off = format_percent(fit.worst_residual or 0.0)
-            return (
-                f"The memory does not grow in a straight line with the batch (off by {off}), so no figure per example."
-            )
+            return f"The memory does not grow in a straight line with the batch (off by {off})."
         # The growth is lost in the scatter.
         case MemoryFitStatus.TOO_NOISY:
             return "Over these batches the memory hardly grows: too little to tell what one example takes."
@@ -363,8 +361,6 @@ def tell_alignment(alignment: Alignment | NotFound) -> str:
     gain = format_percent(alignment.gain - 1)
     # Every multiple beats its neighbours beyond the intervals.
     if alignment.pays:
-        return (
-            f"Choose multiples of {alignment.multiple}: beside them each example takes longer ({gain} at the median)."
-        )
+        return f"Choose multiples of {alignment.multiple}: they do {gain} more examples a second than their neighbours."
     # Some neighbour does as well.
     return f"Multiples of {alignment.multiple} bring nothing here: their neighbours do as well."

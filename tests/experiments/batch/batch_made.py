@@ -98,10 +98,10 @@ def affine(series: str, fixed_s: float, per_example_s: float, batches: Sequence[
 
 
 def cpu_points(batches: Sequence[int] = BATCHES) -> list[Point]:
-    """Return a CPU: 5 ms a step and 40 us an example, 30 MiB held and 20 KiB an example, 8 GiB to fill."""
+    """Return a CPU: 4 ms a step and 40 us an example, 30 MiB held and 20 KiB an example, 8 GiB to fill."""
     return [
         point.model_copy(update={"gauges": resident(30 * MIB + 20 * 1024 * int(point.x))})
-        for point in affine(CPU, 5e-3, 40e-6, batches)
+        for point in affine(CPU, 4e-3, 40e-6, batches)
     ]
 
 

@@ -191,7 +191,7 @@ def test_the_zoom_asks_for_batches_around_the_measured_knee() -> None:
     from batch_made import CPU, affine
 
     params, machine = BatchParams(zoom=True), make_machine()
-    points = affine(CPU, 5e-3, 40e-6)
+    points = affine(CPU, 4e-3, 40e-6)
     knee = find_batch_findings(points).series[0].knee.knee_batch
     assert knee == 1024
     cases = plan_cases(params, machine)
