@@ -103,7 +103,7 @@ def claim_rate(findings: TransferFindings, series: SeriesFinding) -> str:
     # Over the link, from another machine.
     if not series.is_measured:
         memory = "pinned" if series.series in (spec.H2D_PINNED, spec.D2H_PINNED) else "pageable"
-        host, part = f"{memory} memory", f"a {name_part(series)}"
+        host, part = f"{memory} memory", f"the {name_part(series)}"
         ends = (part, host) if series.series in spec.FROM_DEVICE else (host, part)
         return f"a {series.source} copy from {ends[0]} to {ends[1]} reaches {format_bandwidth(rate)}"
     # Over the link of this machine.

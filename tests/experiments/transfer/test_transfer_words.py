@@ -149,12 +149,12 @@ ANSWERS = {
     ),
     "published": (
         make_findings(PUBLISHED),
-        f"A published copy from pinned memory to a {PUBLISHED_NAME} reaches 20.0 GB/s, not in this machine; "
+        f"A published copy from pinned memory to the {PUBLISHED_NAME} reaches 20.0 GB/s, not in this machine; "
         "each copy costs 8.00 µs before its first byte; press Run to measure here.",
     ),
     "recorded from the GPU": (
         make_findings(make_series(spec.D2H_PAGEABLE, source=Source.RECORDED, source_note="box")),
-        f"A recorded copy from a {GPU_NAME} to pageable memory reaches 20.0 GB/s, not in this machine; "
+        f"A recorded copy from the {GPU_NAME} to pageable memory reaches 20.0 GB/s, not in this machine; "
         "each copy costs 8.00 µs before its first byte.",
     ),
     "recorded memory": (
