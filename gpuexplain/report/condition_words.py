@@ -28,6 +28,7 @@ GAUGE_LABELS = {
     "memory_resident_bytes": "peak growth of the process in memory",
     "energy_j": "energy of one call, J",
     "clipped_count": "values beyond the format's largest number",
+    "zeroed_count": "values that the format rounds to zero",
 }
 
 

@@ -227,6 +227,9 @@ def _row_text(i: int, row: Row, span: Range, theme: Theme) -> dict[str, Any]:
     is_left = row.speedup.factor < 1
     end = math.log10(min(ends) if is_left else max(ends))
     place = {"x": max(span[0], end), "y": i, "xanchor": "right" if is_left else "left", "xshift": -8 if is_left else 8}
+    # A factor that could be chance is no figure to remember.
+    if row.speedup.verdict is SpeedVerdict.TIE:
+        return {**_text(f"{row.text}, unsure", muted), **place}
     return {**_text(f"<b>{row.text}</b>", PALETTES[theme].text), **place}
 
 

@@ -22,7 +22,7 @@ def list_caveats(findings: PrecisionFindings) -> tuple[str, ...]:
         found.append(tell_withheld_ranking(device))
         found += [tell_withheld(each) for each in device.formats]
         found += tell_missing(device)
-        found += [tell_suspects(each) for each in device.formats]
+        found.append(tell_suspects(device))
         found.append(tell_overrides(device))
         found += tell_flags(device)
         found.append(tell_no_errors(device))
@@ -70,14 +70,12 @@ def _tell_group(group: list[FormatFinding]) -> str:
     return tell_failed(who, say_sizes(sizes), group[0].failed)
 
 
-def tell_suspects(found: FormatFinding) -> str:
+def tell_suspects(device: DeviceFindings) -> str:
     """Return which sizes are left out because a larger one was faster."""
+    left_out = [f"{name_format(f.dtype)} at {say_sizes(f.suspect_n)}" for f in device.formats if f.suspect_n]
     # At least one size took longer than 1.5 times a larger one.
-    if found.suspect_n:
-        return (
-            f"Left out, {name_format(found.dtype)} at {say_sizes(found.suspect_n)}: the times do not fit those of the "
-            "other sizes."
-        )
+    if left_out:
+        return f"Left out, because the times do not fit those of the other sizes: {'; '.join(left_out)}."
     return ""
 
 

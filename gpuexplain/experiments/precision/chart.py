@@ -11,6 +11,7 @@ from gpuexplain.charts.axes import Range, log_range, value_axis
 from gpuexplain.charts.callouts import Callout, callout_annotation, place_callouts
 from gpuexplain.charts.figure import base_layout, empty_figure, note, vertical_line
 from gpuexplain.charts.hover import STATUS_WORDS, hover_text
+from gpuexplain.charts.literal import literal
 from gpuexplain.charts.theme import ENTITY_STYLES, GHOST_OPACITY, PALETTES, Entity, Theme, with_alpha
 from gpuexplain.experiments.precision.claims import claim_main
 from gpuexplain.experiments.precision.conclude import find_precision_findings
@@ -180,7 +181,7 @@ def _dot_trace(dots: Sequence[Dot], theme: Theme) -> go.Scatter:
     return go.Scatter(
         x=[10**dot.log_x for dot in dots],
         y=[dot.rate_flops for dot in dots],
-        name=first.device.device_name,
+        name=literal(first.device.device_name),
         mode="markers",
         marker={
             "symbol": ENTITY_STYLES[entity_of(first.device.device)].marker,
@@ -320,21 +321,25 @@ def _notes_above(
     bound = _error_bound(findings)
     if bound:
         rows.append(f"dotted: an error of {format_error(bound)}")
-    ghosts = list(dict.fromkeys(dot.device.device_name for dot in dots if dot.is_ghost and dot.device.device_name))
-    if ghosts:
-        rows.append(f"open: {join_words([_short(name) for name in ghosts])}, not measured now")
+    faint = list(dict.fromkeys(_say_ghost(dot, dots) for dot in dots if dot.is_ghost))
+    if faint:
+        rows.append(f"faint: {join_words(faint)}")
     if any(dot.found.rel_error is None for dot in dots):
-        which = "all" if all(dot.found.rel_error is None for dot in dots) else "open ones"
+        which = "all" if all(dot.found.rel_error is None for dot in dots) else "published ones"
         rows.append(f"{which} at the usual error of their format")
     if missing:
         rows.append(f"crosses: {join_words([_say_missing(found) for found in missing])}")
     place = {"xref": "paper", "x": 0, "xanchor": "left", "yref": "paper", "y": 1, "yanchor": "bottom"}
+    place |= {"xshift": 4 - LEFT_MARGIN_PX}  # under the title: a phone has no room beside the axis
     muted = PALETTES[theme].muted
     return [note(text, muted, theme, **place, yshift=NOTE_ROW_PX * i) for i, text in enumerate(reversed(rows))]
 
 
-def _short(name: str) -> str:
-    return name.removeprefix("NVIDIA ").removeprefix("GeForce ")
+def _say_ghost(dot: Dot, dots: Sequence[Dot]) -> str:
+    if dot.device.device == _headline_device(dots):
+        return "an earlier run"
+    name = dot.device.device_name.removeprefix("NVIDIA ").removeprefix("GeForce ")
+    return f"{literal(name)} ({dot.device.source})"
 
 
 def _say_missing(found: FormatFinding) -> str:
