@@ -25,6 +25,10 @@ class EngineError(GpuExplainError):
     """A job could not be taken or finished by the engine."""
 
 
+class ConfirmationError(EngineError):
+    """A run would disturb somebody, and whoever asked for it has not said that it may."""
+
+
 class QueueFullError(EngineError):
     """The queue, or the caller's share of it, is full."""
 

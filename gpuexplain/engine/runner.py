@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -13,10 +13,12 @@ from gpuexplain.engine.flight import Flight
 from gpuexplain.engine.jobs import EngineStatus, Job, JobState
 from gpuexplain.engine.key import compute_key, resolve_device
 from gpuexplain.engine.limits import Limits
+from gpuexplain.engine.neighbours import check_neighbours
 from gpuexplain.engine.recorder import Recorder
 from gpuexplain.engine.resuming import read_resumable_params
 from gpuexplain.engine.stored_jobs import job_from_run
 from gpuexplain.engine.ticket import Measurable, Ticket, make_ticket
+from gpuexplain.engine.watch import Watch
 from gpuexplain.engine.worker_process import default_command
 from gpuexplain.engine.worker_slot import WorkerSlot
 from gpuexplain.errors import EngineError, InputError, StoreError
@@ -34,7 +36,7 @@ _STOPPED = "The engine is stopped. Start the app again."
 _BROKEN = "The engine stopped on an internal error. The log has the details; restart the app."
 
 
-class Runner:
+class Runner(Watch):
     """One queue and one worker; every method may be called from any thread.
 
     A *visitor* is any stable name of who asks: keep it the same across tabs and reloads of one person,
@@ -61,12 +63,12 @@ class Runner:
             limits: How long to wait for what.
             warm: Whether a worker loads torch at once, before the first run asks for it.
         """
-        self._store = store
+        limits = limits or Limits()
+        super().__init__(Board(settings.max_queue), store, limits.foreign_poll_s)
         self._settings = settings
         self._clock = clock
-        self._limits = limits or Limits()
+        self._limits = limits
         self._warm = warm
-        self._board = Board(settings.max_queue)
         self._slot = WorkerSlot(worker_command or default_command(), self._limits, probes=warm)
         self._unsaved: list[Recorder] = []
         self._counts = Counts()
@@ -118,6 +120,7 @@ class Runner:
         visitor: str = "",
         fresh: bool = False,
         *,
+        confirmed: bool = False,
         in_held_place: bool = False,
     ) -> Job:
         """Ask for a run and return at once.
@@ -131,10 +134,12 @@ class Runner:
             machine: As inspected, with the worker's probe: it decides what ``auto`` means.
             visitor: Who asks.
             fresh: Measure even if there is a result.
+            confirmed: Measure although another process computes on the GPU.
             in_held_place: Use the place that ``hold_place`` kept for this visitor.
 
         Raises:
             InputError: If the params are of another experiment or over the operator's limit.
+            ConfirmationError: If another process computes on the GPU and nobody confirmed the run.
             QueueFullError: If the queue, or the visitor's share of it, is full.
             EngineError: If nothing is measured here (read-only), or the engine has stopped.
         """
@@ -144,9 +149,13 @@ class Runner:
             return shared
         if not fresh and (answer := self._find_answer(key, visitor)) is not None:
             return answer
+        if not confirmed:
+            check_neighbours(params.device, machine)
         return self._queue(experiment, params, machine, visitor, key, in_held_place=in_held_place)
 
-    def resume(self, experiment: Measurable, run_id: str, machine: Machine, visitor: str = "") -> Job:
+    def resume(
+        self, experiment: Measurable, run_id: str, machine: Machine, visitor: str = "", *, confirmed: bool = False
+    ) -> Job:
         """Go on with a run that was interrupted or crashed, as a new run that begins with its points.
 
         Every case is measured anew, in one sweep: what is known is shown until its turn has come. The
@@ -154,15 +163,18 @@ class Runner:
 
         Raises:
             InputError: If there is no such run, it ended in another way, or this machine is not what it was.
+            ConfirmationError: If another process computes on the GPU and nobody confirmed the run.
             QueueFullError: If the queue, or the visitor's share of it, is full.
             EngineError: If nothing is measured here (read-only), or the engine has stopped.
         """
         run = self._store.load_run(run_id)
         params = read_resumable_params(run, experiment, machine)
         self._check(experiment, params)
-        return self._board.join(run.key, visitor) or self._queue(
-            experiment, params, machine, visitor, run.key, known=run.points
-        )
+        if (shared := self._board.join(run.key, visitor)) is not None:
+            return shared
+        if not confirmed:
+            check_neighbours(params.device, machine)
+        return self._queue(experiment, params, machine, visitor, run.key, known=run.points)
 
     def hold_place(self, visitor: str) -> None:
         """Keep one of a visitor's two places for jobs that follow one another: they count as one.
@@ -177,23 +189,6 @@ class Runner:
     def free_place(self, visitor: str) -> None:
         """Give back what ``hold_place`` kept."""
         self._board.free(visitor)
-
-    def job(self, run_id: str) -> Job | None:
-        """Return a job as it stands now, from memory or from the store; None if nobody knows it.
-
-        Raises:
-            StoreError: If it is not in memory and the store cannot be read.
-        """
-        job = self._board.get(run_id)
-        if job is None and (run := self._store.find_run(run_id)) is not None:
-            job = job_from_run(run)
-            if not job.state.is_active:  # an active one belongs to another process
-                job = self._board.add_ended(job)
-        return job
-
-    def active_jobs(self) -> tuple[Job, ...]:
-        """Return the waiting and running jobs, oldest first."""
-        return self._board.active()
 
     def join(self, run_id: str, visitor: str) -> Job:
         """Take part in an active job of somebody else: it then goes on when they leave.
@@ -213,38 +208,6 @@ class Runner:
             EngineError: If there is no such job, or the visitor has no part in it.
         """
         return self._board.leave(run_id, visitor, self._clock())
-
-    def wait(self, run_id: str, timeout: float | None = None) -> Job | None:
-        """Return the job once it has ended, or as it stands after ``timeout`` seconds."""
-        deadline = None if timeout is None else time.monotonic() + timeout
-        job = self.job(run_id)
-        while job is not None and job.state.is_active:
-            rest = None if deadline is None else deadline - time.monotonic()
-            if rest is not None and rest <= 0:
-                break
-            job = self.wait_change(run_id, job.version, rest)
-        return job
-
-    def wait_change(self, run_id: str, version: int, timeout: float | None = None) -> Job | None:
-        """Return the job once it is newer than ``version`` or has ended, or after ``timeout`` seconds."""
-        if (job := self._board.wait_change(run_id, version, timeout)) is not None:
-            return job
-        deadline = time.monotonic() + (threading.TIMEOUT_MAX if timeout is None else timeout)
-        while (job := self.job(run_id)) is not None and job.state.is_active and job.version <= version:
-            rest = deadline - time.monotonic()
-            if rest <= 0:
-                break
-            time.sleep(min(rest, self._limits.foreign_poll_s))  # another process measures it
-        return job
-
-    def follow(self, run_id: str) -> Iterator[Job]:
-        """Yield the job now and after every change (several may come as one); the last one has ended."""
-        job = self.job(run_id)
-        while job is not None:
-            yield job
-            if not job.state.is_active:
-                return
-            job = self.wait_change(run_id, job.version)
 
     def status(self) -> EngineStatus:
         """Return what runs now."""

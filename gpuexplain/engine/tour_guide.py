@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from gpuexplain.engine.jobs import Job, JobState
+from gpuexplain.engine.neighbours import check_neighbours
 from gpuexplain.engine.runner import Runner
 from gpuexplain.engine.ticket import Measurable
 from gpuexplain.engine.tour import (
@@ -65,13 +66,22 @@ class TourGuide:
         with self._changed:
             return self._tour
 
-    def begin(self, experiments: Sequence[Tourable], machine: Machine, visitor: str, budget_s: float = TOUR_S) -> Tour:
+    def begin(
+        self,
+        experiments: Sequence[Tourable],
+        machine: Machine,
+        visitor: str,
+        budget_s: float = TOUR_S,
+        *,
+        confirmed: bool = False,
+    ) -> Tour:
         """Start a tour and return at once; the one under way is joined instead.
 
         Every part measures anew, and everything else about it is an ordinary run.
 
         Raises:
             InputError: If the budget cannot be used.
+            ConfirmationError: If another process computes on a GPU of the tour and nobody confirmed it.
             QueueFullError: If the queue, or the visitor's share of it, is full.
             EngineError: If nothing is measured here (read-only), the engine has stopped, or a cancelled
                 tour has not ended yet.
@@ -82,6 +92,8 @@ class TourGuide:
                 if self._is_cancelling:
                     raise EngineError("The tour before is just ending. Start it again in a moment.")
                 return self._join(self._tour, visitor)
+            for experiment in () if confirmed else experiments:
+                check_neighbours(experiment.tour_params.device, machine)
             if budget_s != TOUR_S:
                 check_tour_budget(budget_s, len(experiments), self._most_s)
             self._runner.hold_place(visitor)
@@ -183,7 +195,9 @@ class TourGuide:
             budget_s = next_budget_s(tour, self._most_s)
             params = experiment.tour_params.model_copy(update={"budget_s": budget_s})
             first, *others = tour.visitors
-            job = self._runner.submit(experiment, params, machine, first, fresh=True, in_held_place=True)
+            job = self._runner.submit(
+                experiment, params, machine, first, fresh=True, confirmed=True, in_held_place=True
+            )
             for visitor in others:
                 with suppress(EngineError):
                     job = self._runner.join(job.run_id, visitor)
