@@ -24,6 +24,7 @@ from gpuexplain.ui.notices import show_error, show_info
 from gpuexplain.ui.pages import METHOD, lab_page
 from gpuexplain.ui.rich_text import plain_markdown, to_html
 from gpuexplain.ui.session import tab_id, visitor_id
+from gpuexplain.ui.shared_card import needs_agreement, show_neighbours
 from gpuexplain.ui.story import why_next
 from gpuexplain.ui.viewers import VIEWERS, poll_interval_s
 from gpuexplain.wording.machine_words import tell_machine_card
@@ -68,11 +69,13 @@ def _show_start(machine: Machine, tour: Tour | None, cards: list[Card]) -> None:
                 key="run",
                 type="primary",
                 icon=":material/play_arrow:",
-                disabled=access.get_runner().status().read_only,
+                disabled=access.get_runner().status().read_only or needs_agreement(touring.DEVICE, machine),
                 on_click=touring.start_tour,
                 args=(machine,),
             )
         st.html(f'<div class="gx-visible-cost">{html.escape(_say_cost(tour))}</div>')
+    if tour is None or not tour.is_active:
+        show_neighbours(touring.DEVICE, machine)
     refused = st.session_state.get(touring.ERROR_SLOT)
     if refused:
         show_error(refused, icon=":material/error:")

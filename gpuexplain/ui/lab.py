@@ -32,6 +32,7 @@ from gpuexplain.ui.run_panel import (
     watched_slot,
 )
 from gpuexplain.ui.session import current_theme, tab_id
+from gpuexplain.ui.shared_card import show_neighbours
 from gpuexplain.ui.tabs import show_tabs
 from gpuexplain.ui.viewers import VIEWERS, is_out_of_step, poll_interval_s
 
@@ -75,6 +76,8 @@ def show_lab(experiment: Experiment) -> None:
         return
     with boxes.problems:
         _show_problems(scene)
+        if job is None or not job.state.is_active:
+            show_neighbours(scene.controls.params.device, machine)
     _show_live(scene, job, boxes)
     show_tabs(experiment, scene.controls.params, _shown(scene, job))
     _show_next(experiment)

@@ -9,18 +9,20 @@ from gpuexplain.errors import GpuExplainError
 from gpuexplain.experiments.contract import Experiment
 from gpuexplain.hardware.machine import Machine
 from gpuexplain.model import Params, Source
+from gpuexplain.store.run import RESUMABLE
 from gpuexplain.ui import engine_access as access
 from gpuexplain.ui.controls import Controls
 from gpuexplain.ui.result import Result
 from gpuexplain.ui.rich_text import plain_markdown
 from gpuexplain.ui.session import visitor_id
+from gpuexplain.ui.shared_card import has_agreed, needs_agreement
 from gpuexplain.wording.short import format_budget
 
 _ENDINGS = {
     JobState.CANCELLED: ("Cancelled", "Run again when you like."),
-    JobState.CRASHED: ("The measuring process ended unexpectedly", "It was restarted; run again."),
+    JobState.CRASHED: ("The measuring process ended unexpectedly", "It was restarted; resume, or run again."),
     JobState.FAILED: ("The run could not go on", "Change the settings, or run again."),
-    JobState.INTERRUPTED: ("The app stopped during this run", "Run again."),
+    JobState.INTERRUPTED: ("The app stopped during this run", "Resume, or run again."),
 }
 
 
@@ -51,15 +53,38 @@ def show_run_buttons(
         )
         return
     is_again = result.source is Source.MEASURED and result.is_exact and result.state == JobState.DONE
+    is_refused = (
+        bool(controls.blocked)
+        or access.get_runner().status().read_only
+        or needs_agreement(controls.params.device, machine)
+    )
     st.button(
         "Run again" if is_again else "Run",
         key="run",
         type="primary",
         icon=":material/play_arrow:",
-        disabled=bool(controls.blocked) or access.get_runner().status().read_only,
+        disabled=is_refused,
         on_click=_start,
         args=(experiment, controls.params, machine, is_again),
     )
+    if broken_off := _find_broken_off(job, result):
+        st.button(
+            "Resume",
+            key="resume",
+            icon=":material/resume:",
+            disabled=is_refused,
+            help="Begins with the points that were measured before the run broke off, and measures all of them anew.",
+            on_click=_resume,
+            args=(experiment, broken_off, machine),
+        )
+
+
+def _find_broken_off(job: Job | None, result: Result) -> str:
+    """Return the run on screen that can be gone on with, "" if it is none."""
+    if job is not None and job.points:
+        return job.run_id if job.state.value in RESUMABLE else ""
+    is_here = result.source is Source.MEASURED and result.is_exact
+    return result.id if is_here and result.state in RESUMABLE else ""
 
 
 def _start(experiment: Experiment, params: Params, machine: Machine, fresh: bool) -> None:
@@ -70,12 +95,22 @@ def start_run(experiment: Experiment, params: Params, machine: Machine, fresh: b
     """Ask the engine for a run; what it refuses is kept for the page to say. True when it was taken."""
     st.session_state.pop(error_slot(experiment), None)
     try:
-        job = access.get_runner().submit(experiment, params, machine, visitor_id(), fresh=fresh)
+        job = access.get_runner().submit(experiment, params, machine, visitor_id(), fresh=fresh, confirmed=has_agreed())
     except GpuExplainError as error:
         st.session_state[error_slot(experiment)] = str(error)
         return False
     st.session_state[watched_slot(experiment)] = job.run_id
     return True
+
+
+def _resume(experiment: Experiment, run_id: str, machine: Machine) -> None:
+    st.session_state.pop(error_slot(experiment), None)
+    try:
+        job = access.get_runner().resume(experiment, run_id, machine, visitor_id(), confirmed=has_agreed())
+    except GpuExplainError as error:
+        st.session_state[error_slot(experiment)] = str(error)
+        return
+    st.session_state[watched_slot(experiment)] = job.run_id
 
 
 def _cancel(experiment: Experiment, run_id: str) -> None:

@@ -16,10 +16,12 @@ from gpuexplain.settings import load_settings
 from gpuexplain.ui import engine_access as access
 from gpuexplain.ui.run_panel import progress_of
 from gpuexplain.ui.session import visitor_id
+from gpuexplain.ui.shared_card import has_agreed
 from gpuexplain.units import format_time
 from gpuexplain.wording.phrases import count_of, join_words
 
 ERROR_SLOT = "tour:error"
+DEVICE = CORE[0].tour_params.device  # all parts run on the same one
 
 
 @cache
@@ -37,7 +39,7 @@ def start_tour(machine: Machine) -> None:
     """Ask for a tour, or join the one under way; what is refused is kept for the page to say."""
     st.session_state.pop(ERROR_SLOT, None)
     try:
-        get_guide().begin(CORE, machine, visitor_id())
+        get_guide().begin(CORE, machine, visitor_id(), confirmed=has_agreed())
     except GpuExplainError as error:
         st.session_state[ERROR_SLOT] = str(error)
 

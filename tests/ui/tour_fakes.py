@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from ui_fakes import FakeRunner
 
 from gpuexplain.engine.jobs import Job, JobState
+from gpuexplain.engine.neighbours import check_neighbours
 from gpuexplain.engine.tour import TOUR_S, Tour, TourState, note_job, plan_parts
 from gpuexplain.errors import QueueFullError
 from gpuexplain.experiments.contract import Experiment
@@ -25,10 +26,12 @@ class FakeGuide:
     experiments: dict[str, Experiment] = field(default_factory=dict)
     machine: Machine | None = None
 
-    def begin(self, experiments: Sequence[Experiment], machine: Machine, visitor: str) -> Tour:
+    def begin(self, experiments: Sequence[Experiment], machine: Machine, visitor: str, confirmed: bool = False) -> Tour:
         """Take the tour and run its first part."""
         if self.refuses:
             raise QueueFullError(self.refuses)
+        if not confirmed:
+            check_neighbours("auto", machine)
         self.begun.append((tuple(e.id for e in experiments), visitor))
         self.experiments, self.machine = {e.id: e for e in experiments}, machine
         wanted = [(e.id, e.tour_params.sweep_budget_s) for e in experiments]
@@ -45,7 +48,9 @@ class FakeGuide:
         if not part.run_id:
             experiment = self.experiments[name]
             params = experiment.tour_params.model_copy(update={"budget_s": part.wanted_s})
-            job = self.runner.submit(experiment, params, self.machine, self.tour.visitors[0], fresh=True)
+            job = self.runner.submit(
+                experiment, params, self.machine, self.tour.visitors[0], fresh=True, confirmed=True
+            )
         else:
             job = self.runner.jobs[part.run_id]
         if changes:

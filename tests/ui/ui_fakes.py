@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from gpuexplain.engine.jobs import EngineStatus, Job, JobState
 from gpuexplain.engine.key import compute_key
+from gpuexplain.engine.neighbours import check_neighbours
 from gpuexplain.errors import QueueFullError
 from gpuexplain.experiments.contract import Experiment
 from gpuexplain.hardware.machine import Cpu, GpuProblem, Machine, Memory, Platform, TorchProbe
@@ -76,13 +77,22 @@ class FakeRunner:
     torch: TorchProbe | None = field(default_factory=lambda: TorchProbe(version="2.13.0"))
     submitted: list[tuple[Params, bool]] = field(default_factory=list)
     cancelled: list[str] = field(default_factory=list)
+    resumed: list[str] = field(default_factory=list)
 
     def submit(
-        self, experiment: Experiment, params: Params, machine: Machine, visitor: str, fresh: bool = False
+        self,
+        experiment: Experiment,
+        params: Params,
+        machine: Machine,
+        visitor: str,
+        fresh: bool = False,
+        confirmed: bool = False,
     ) -> Job:
         """Take the job and leave it running."""
         if self.refuses:
             raise QueueFullError(self.refuses)
+        if not confirmed:
+            check_neighbours(params.device, machine)
         self.submitted.append((params, fresh))
         key = compute_key(experiment.id, experiment.measuring_version, params, machine)
         job = Job(
@@ -97,6 +107,15 @@ class FakeRunner:
         )
         self.jobs[job.run_id] = job
         return job
+
+    def resume(
+        self, experiment: Experiment, run_id: str, machine: Machine, visitor: str, confirmed: bool = False
+    ) -> Job:
+        """Begin a job with the points of a run."""
+        run = self.store.load_run(run_id)
+        job = self.submit(experiment, experiment.params_type(**run.params), machine, visitor, True, confirmed)
+        self.resumed.append(run_id)
+        return self.change(job.run_id, points=run.points)
 
     def change(self, run_id: str, **changes: object) -> Job:
         """Replace fields of a job; its version grows."""
