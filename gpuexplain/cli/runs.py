@@ -124,6 +124,21 @@ def write_file(path: Path, content: bytes) -> None:
         raise InputError(f"Cannot write {path}: {error.strerror}. Name a file that can be written.") from None
 
 
+def _check_can_be_told(run: StoredRun, file: Path) -> None:
+    """Refuse a run that this release could store but never show.
+
+    Raises:
+        InputError: If it is of an experiment, or has a series, that is not known here.
+    """
+    experiment = find_experiment(run.experiment)
+    try:
+        experiment.tell(experiment.find(run.points))
+    except KeyError as error:
+        raise InputError(
+            f"Cannot use {file}: this release does not know {error} in it. Use the one that wrote it."
+        ) from None
+
+
 @app.command("import")
 def import_(file: Annotated[Path, typer.Argument(help="A JSON export.")]) -> None:
     """Take a run that was exported elsewhere into the store."""
@@ -133,5 +148,6 @@ def import_(file: Annotated[Path, typer.Argument(help="A JSON export.")]) -> Non
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise InputError(f"Cannot read {file}: {why}. Name a JSON export of this program.") from None
     stored: StoredRun = read_json(text, str(file))
+    _check_can_be_told(stored, file)
     store().add_run(stored)
     out.print(f"Imported run {stored.id} with {len(stored.points)} points")

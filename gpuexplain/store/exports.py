@@ -2,7 +2,8 @@
 
 JSON is lossless: the whole run with every raw sample; NaN and infinity are the strings "NaN",
 "Infinity" and "-Infinity". CSV is for spreadsheets: one row a point, no raw samples, numbers in SI
-units (``_s`` seconds), an empty cell where there is no number.
+units (``_s`` seconds), an empty cell where there is no number, an apostrophe before a text that a
+spreadsheet would take for a formula.
 
 Version history of both: that of ``StoredRun.schema_version``.
 """
@@ -16,6 +17,7 @@ from pydantic import ValidationError
 from gpuexplain.errors import InputError
 from gpuexplain.model import Point
 from gpuexplain.store.encoding import dump_json, load_json
+from gpuexplain.store.foreign import DEVICE, RUN_ID, SERIES, as_cell, clean_texts
 from gpuexplain.store.run import StoredRun
 
 FORMAT = "gpuexplain-run"
@@ -118,11 +120,17 @@ def read_json(text: str, name: str = "this file") -> StoredRun:
             "Use the release that wrote it, or a newer one."
         )
     try:
-        return StoredRun.model_validate_json(dump_json(document))
+        run = StoredRun.model_validate_json(dump_json(clean_texts(document, name)))
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in problem["loc"])
         raise InputError(f"Cannot read {name}: {place} is wrong ({problem['msg']}). Export the run again.") from None
+    if not RUN_ID.fullmatch(run.id):
+        raise InputError(f"Cannot read {name}: the run's id may have letters, digits and .-_ only. Export it again.")
+    for device, series in {(run.device, "")} | {(point.device, point.series) for point in run.points}:
+        if not DEVICE.fullmatch(device) or (series and not SERIES.fullmatch(series)):
+            raise InputError(f"Cannot read {name}: device {device!r} or series {series!r} is no name of ours.")
+    return run
 
 
 def export_csv(run: StoredRun) -> str:
@@ -131,7 +139,7 @@ def export_csv(run: StoredRun) -> str:
     writer = csv.DictWriter(text, CSV_COLUMNS, lineterminator="\n")
     writer.writeheader()
     for point in run.points:
-        writer.writerow(_row(run, point))
+        writer.writerow({column: as_cell(value) for column, value in _row(run, point).items()})
     return text.getvalue()
 
 
