@@ -26,6 +26,7 @@ GAUGE_LABELS = {
     "memory_reserved_bytes": "peak memory held by the allocator",
     "memory_context_bytes": "CUDA context, in no allocator's count",
     "memory_resident_bytes": "peak growth of the process in memory",
+    "memory_limit_bytes": "memory that the run was allowed to fill",
     "energy_j": "energy of one call, J",
     "clipped_count": "values beyond the format's largest number",
     "zeroed_count": "values that the format rounds to zero",
