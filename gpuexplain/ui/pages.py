@@ -32,10 +32,11 @@ BY_HAND = PageSpec("by_hand", "Understand", "One layer by hand", ":material/calc
 WORKERS = PageSpec("workers", "Understand", "Many workers", ":material/groups:", "workers")
 STOPWATCH = PageSpec("stopwatch", "Understand", "The stopwatch trap", ":material/timer_off:", "stopwatch")
 MEMORY = PageSpec("memory", "Understand", "The memory wall", ":material/landscape:", "memory")
+SCALING = PageSpec("scaling", "Understand", "More devices", ":material/hub:", "more-devices")
 GLOSSARY = PageSpec("glossary", "About", "Glossary", ":material/menu_book:", "glossary")
 METHOD = PageSpec("method", "About", "How we measure", ":material/timer:", "method")
 
-PAGES = (HOME, MATMUL, BATCH, PRECISION, TRANSFER, BY_HAND, WORKERS, STOPWATCH, MEMORY, GLOSSARY, METHOD)
+PAGES = (HOME, MATMUL, BATCH, PRECISION, TRANSFER, BY_HAND, WORKERS, STOPWATCH, MEMORY, SCALING, GLOSSARY, METHOD)
 
 
 def lab_page(experiment_id: str) -> PageSpec | None:

@@ -136,6 +136,14 @@ _TERMS = (
         "for.",
     ),
     Term("arithmetic intensity", "How many operations are done for every byte that is moved from or to memory."),
+    Term(
+        "all-reduce",
+        "A sum over all devices that each of them gets: how they agree on their gradients after every step.",
+    ),
+    Term(
+        "weak scaling",
+        "More devices with as much work for each of them as for one; strong scaling shares one piece of work out.",
+    ),
     Term("noise floor", "The smallest difference that this run can tell from chance. Nothing closer is ranked."),
     Term("batch", "The examples that one call works on together, as the rows of one larger product."),
     Term("knee", "The smallest batch measured that already gives 90 % of the best throughput."),

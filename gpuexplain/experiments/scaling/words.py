@@ -1,0 +1,231 @@
+"""What the page of more devices says, from findings only."""
+
+from gpuexplain.analysis.scaling import SerialShare, Speedup
+from gpuexplain.experiments.contract import Explanation, Headline
+from gpuexplain.experiments.scaling.conclude import Communication, ScalingFindings, Verdict
+from gpuexplain.findings import FitStatus, NotFound, TransferFit
+from gpuexplain.units import (
+    format_bandwidth,
+    format_count,
+    format_factor,
+    format_percent,
+    format_significant,
+    format_size,
+    format_time,
+)
+from gpuexplain.wording.caveats import say_here, tell_failed, tell_flag
+from gpuexplain.wording.markup import capitalise, mark, term
+from gpuexplain.wording.phrases import count_of, join_words, say_number
+
+NOTHING_YET = "Nothing is measured yet"
+
+
+def tell(findings: ScalingFindings) -> Explanation:
+    """Return the words of the page."""
+    # Nothing was measured anywhere.
+    if not findings.strong:
+        return Explanation(
+            answer="Nothing is measured yet. Press Run: one training step is shared by one device, then by more.",
+            see="",
+            why=_why(),
+            so_what="",
+            caveats=tuple(_failures(findings)),
+        )
+    return Explanation(
+        answer=tell_answer(findings),
+        see="\n\n".join(text for text in _see(findings) if text),
+        why=_why(),
+        so_what=_so_what(findings),
+        caveats=tuple(_caveats(findings)),
+    )
+
+
+def tell_answer(findings: ScalingFindings) -> str:
+    """Return the headline: whether n devices are n times as fast."""
+    where = say_here(findings.is_provisional) if findings.is_measured else f"In a {findings.source} run,"
+    most = findings.most
+    # One device: nothing can be shared.
+    if most is None:
+        return f"{where} there is one device only, so what a second one would gain cannot be measured."
+    share = ""
+    if isinstance(findings.communication, Communication) and findings.communication.low > 0:
+        share = f", {format_percent(findings.communication.share)} of the step being exchange"
+    return f"{where} {_devices(findings, most.workers)} are {format_factor(most.factor)} as fast as one{share}."
+
+
+def _devices(findings: ScalingFindings, count: int) -> str:
+    word = "processes" if findings.is_cpu else "GPUs"
+    return mark("cpu" if findings.is_cpu else "gpu", f"{say_number(count)} {word}")
+
+
+def _see(findings: ScalingFindings) -> list[str]:
+    return [
+        tell_claim(findings),
+        _tell_weak(findings),
+        tell_communication(findings.communication),
+        tell_serial(findings.serial),
+        tell_exchange(findings.exchange) if findings.exchange is not None else "",
+    ]
+
+
+def tell_claim(findings: ScalingFindings) -> str:
+    """Return the verdict on "two devices are twice as fast"."""
+    most = findings.most
+    # One device only.
+    if most is None:
+        return ""
+    claim = f"“{capitalise(say_number(most.workers))} devices are {say_number(most.workers)} times as fast”"
+    ideal = f"{format_factor(most.factor)}{_bounds(most)}, {format_percent(most.efficiency)} of the ideal"
+    match findings.verdict:
+        # The whole interval lies at or above 95 % of the ideal.
+        case Verdict.HELD:
+            return f"{claim} held here: {ideal}."
+        # The whole interval lies below.
+        case Verdict.NOT_HELD:
+            return f"{claim} did not hold here: {ideal}."
+        # Both are inside the interval, or there is none.
+        case _:
+            return f"{claim} cannot be judged here ({findings.reason}): {ideal}."
+
+
+def _bounds(speedup: Speedup) -> str:
+    if speedup.low is None or speedup.high is None:
+        return ""
+    return f" ({format_significant(speedup.low)} to {format_significant(speedup.high)})"
+
+
+def _tell_weak(findings: ScalingFindings) -> str:
+    # The same batch on every device was timed.
+    if len(findings.weak) < 2:
+        return ""
+    last = findings.weak[-1]
+    return (
+        f"With a whole batch for every device ({term('weak scaling')}) {_devices(findings, last.workers)} do "
+        f"{format_factor(last.factor)}{_bounds(last)} the examples of one in the same time."
+    )
+
+
+def tell_communication(communication: Communication | NotFound) -> str:
+    """Return what of a step goes to exchanging gradients."""
+    # One device, or no interval.
+    if isinstance(communication, NotFound):
+        return f"What the exchange costs cannot be said: {communication.reason}."
+    span = f"{format_percent(communication.low)} to {format_percent(communication.high)}"
+    return (
+        f"On {count_of(communication.count, 'device')} {format_percent(communication.share)} of a step ({span}) go to "
+        f"exchanging gradients ({term('all-reduce')}); the rest is computing."
+    )
+
+
+def tell_serial(serial: SerialShare | NotFound) -> str:
+    """Return the limit that more devices approach, or why it cannot be said."""
+    # Four counts or more follow the law.
+    if isinstance(serial, SerialShare):
+        limit = f": no number of devices gets beyond {format_factor(serial.limit)}" if serial.limit else ""
+        share = format_percent(serial.share)
+        return f"{share} of the step does not get faster with more devices ({term('Amdahl')}){limit}."
+    return f"What share never gets faster cannot be said: {serial.reason}."
+
+
+def tell_exchange(fit: TransferFit) -> str:
+    """Return what an exchange costs at once and per byte."""
+    # The times follow latency + size / rate.
+    if fit.fit_status is FitStatus.OK and fit.latency_us is not None and fit.fit_gbps is not None:
+        half = f" Half of that rate is reached from {format_size(fit.n_half_bytes)} on." if fit.n_half_bytes else ""
+        rate = format_bandwidth(fit.fit_gbps * 1e9)
+        return f"An exchange costs {format_time(fit.latency_us / 1e6)} at once and moves {rate}.{half}"
+    # They do not.
+    if fit.plateau_gbps is not None:
+        return (
+            f"The times of the exchanges do not follow one latency and one rate; the best rate is "
+            f"{format_bandwidth(fit.plateau_gbps * 1e9)}."
+        )
+    return ""
+
+
+def _why() -> str:
+    return (
+        "Every device computes the gradients of its own examples; then all of them must agree on the sum before the "
+        f"next step ({term('all-reduce')}). Sharing one batch leaves each device less to compute but the same "
+        "gradients to exchange, so "
+        "the exchange eats a growing share. A larger batch for every device hides it better, and trains "
+        "differently."
+    )
+
+
+def _so_what(findings: ScalingFindings) -> str:
+    most = findings.most
+    # One device.
+    if most is None:
+        return "Fill the device you have first: a larger batch, lower precision, faster data loading."
+    # Less than three quarters of the ideal.
+    if most.efficiency < 0.75:
+        return (
+            "Give every device more to do between exchanges (a larger batch, accumulated gradients) before buying "
+            "another one."
+        )
+    return "This step shares out well; check again when the model grows, for its gradients grow with it."
+
+
+def _failures(findings: ScalingFindings) -> list[str]:
+    found = [tell_failed(s.replace("_", " "), "a size", [(0.0, status, why)]) for s, status, why in findings.failed]
+    return list(dict.fromkeys(found))
+
+
+def _caveats(findings: ScalingFindings) -> list[str]:
+    found = [tell_flag("these steps", flag, count) for flag, count in findings.flagged]
+    # The devices are processes of one CPU.
+    if findings.is_cpu and findings.threads:
+        found.append(
+            f"The devices are processes on this CPU, {count_of(findings.threads, 'thread')} each: they share its "
+            "memory and its caches, as GPUs do not."
+        )
+    # Fewer than four were measured, so the chart shows a law beside them.
+    if findings.most is not None and isinstance(findings.communication, Communication):
+        found.append("The dashed line is a model from the measured share of exchange, not a measurement.")
+    return [text for text in [*found, *_failures(findings)] if text]
+
+
+# -- titles, text alternatives, Home --------------------------------------------------------------
+
+
+def claim_main(findings: ScalingFindings) -> str:
+    """Return the finding of the chart of speed-ups."""
+    most = findings.most
+    # One device, or nothing.
+    if most is None:
+        return "One device is all there is" if findings.strong else NOTHING_YET
+    return f"{capitalise(_devices(findings, most.workers))} reach {format_percent(most.efficiency)} of the ideal"
+
+
+def claim_second(findings: ScalingFindings) -> str:
+    """Return the finding of the chart of exchanges."""
+    fit = findings.exchange
+    # Latency and rate are known.
+    if fit is not None and fit.fit_status is FitStatus.OK and fit.latency_us is not None:
+        return f"An exchange costs {format_time(fit.latency_us / 1e6)} before it moves anything"
+    if fit is not None and fit.plateau_gbps is not None:
+        return f"Exchanges reach {format_bandwidth(fit.plateau_gbps * 1e9)}"
+    return NOTHING_YET if not findings.strong else "Nothing is exchanged with one device"
+
+
+def describe_main(findings: ScalingFindings) -> str:
+    """Return the text alternative of the chart of speed-ups."""
+    told = [f"{s.workers} {format_factor(s.factor)}" for s in findings.strong]
+    return f"Speed-up by number of devices, one batch shared out: {join_words(told) or NOTHING_YET.lower()}."
+
+
+def describe_second(findings: ScalingFindings) -> str:
+    """Return the text alternative of the chart of exchanges."""
+    return f"Time of one all-reduce by its size. {claim_second(findings)}."
+
+
+def find_headline(findings: ScalingFindings) -> Headline | None:
+    """Return the speed-up of all devices; None with one."""
+    most = findings.most
+    if most is None:
+        return None
+    what = "processes" if findings.is_cpu else "GPUs"
+    return Headline(
+        "More devices", format_factor(most.factor), _bounds(most).strip(" ()"), f"{format_count(most.workers)} {what}"
+    )

@@ -1,0 +1,348 @@
+"""More devices: plan, findings, words, charts, script and a real group of two processes."""
+
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from scaling_made import exchanges, make_point, steps
+
+from gpuexplain.experiments.scaling import spec
+from gpuexplain.experiments.scaling.chart import draw_main, draw_second
+from gpuexplain.experiments.scaling.conclude import Communication, Verdict, find_scaling_findings
+from gpuexplain.experiments.scaling.measure import Group, follow
+from gpuexplain.experiments.scaling.snippet import write_snippet
+from gpuexplain.experiments.scaling.spec import ScalingParams, device_counts, plan_cases, threads_per_process
+from gpuexplain.experiments.scaling.words import (
+    claim_main,
+    claim_second,
+    describe_main,
+    describe_second,
+    find_headline,
+    tell,
+    tell_claim,
+    tell_communication,
+    tell_exchange,
+)
+from gpuexplain.findings import NotFound
+from gpuexplain.hardware.inspect import inspect_machine
+from gpuexplain.hardware.machine import Machine
+from gpuexplain.measuring.conditions import ConditionsMonitor
+from gpuexplain.model import Flag, Point, Source, Status
+from gpuexplain.units import NBSP
+from gpuexplain.wording.glossary import GLOSSARY
+from gpuexplain.wording.markup import parse, plain
+
+pytest.importorskip("torch")
+
+
+def bare(text: str) -> str:
+    return plain(text).replace(NBSP, " ")
+
+
+def machine_with(threads: int) -> Machine:
+    machine = inspect_machine()
+    return machine.model_copy(update={"cpu": machine.cpu.model_copy(update={"usable_threads": threads})})
+
+
+# -- plan -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("threads", "counts", "each"), [(1, [1], 1), (2, [1, 2], 1), (6, [1, 2, 4, 6], 1), (64, [1, 2, 4, 8], 8)]
+)
+def test_processes_share_the_threads_equally(threads: int, counts: list[int], each: int) -> None:
+    """Every count gives each process the same threads, so that only the count changes."""
+    machine = machine_with(threads)
+    assert (device_counts("cpu", machine), threads_per_process("cpu", machine)) == (counts, each)
+
+
+def test_one_device_has_nobody_to_talk_to() -> None:
+    """No silent step, no exchange."""
+    assert {case.series for case in plan_cases(ScalingParams(device="cpu"), machine_with(1))} == {
+        spec.STRONG,
+        spec.WEAK,
+    }
+
+
+def test_strong_scaling_shares_one_batch_and_weak_scaling_gives_each_its_own() -> None:
+    """256 examples: 128 for each of two, or 512 in all."""
+    cases = {(c.series, c.x): c for c in plan_cases(ScalingParams(device="cpu"), machine_with(2))}
+    assert (cases[spec.STRONG, 2.0].shape[1], cases[spec.STRONG, 2.0].items) == (128, 256.0)
+    assert (cases[spec.WEAK, 2.0].shape[1], cases[spec.WEAK, 2.0].items) == (256, 512.0)
+    assert len([c for c in cases.values() if c.series == spec.ALL_REDUCE]) == len(spec.MESSAGE_BYTES)
+
+
+# -- findings -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("points", "verdict", "reason"),
+    [
+        (steps(0.1, 0.05), Verdict.HELD, ""),
+        (steps(0.1, 0.07), Verdict.NOT_HELD, ""),
+        (
+            [*steps(0.1), make_point(spec.STRONG, 2.0, 0.053, ci_low_s=0.045, ci_high_s=0.08)],
+            Verdict.CANNOT_TELL,
+            "the interval of the speed-up holds both",
+        ),
+        (
+            [*steps(0.1), make_point(spec.STRONG, 2.0, 0.05, ci_low_s=None)],
+            Verdict.CANNOT_TELL,
+            "the speed-up has no interval",
+        ),
+        (steps(0.1), Verdict.CANNOT_TELL, "there is one device only"),
+    ],
+    ids=["twice", "less", "too noisy", "no interval", "one device"],
+)
+def test_twice_as_fast_holds_fails_or_cannot_be_told(points: list[Point], verdict: Verdict, reason: str) -> None:
+    """By the whole interval of the speed-up."""
+    found = find_scaling_findings(points)
+    assert (found.verdict, found.reason) == (verdict, reason)
+
+
+def test_the_share_of_the_exchange_is_what_silence_saves() -> None:
+    """70 ms with, 56 ms without: a fifth."""
+    found = find_scaling_findings(steps(0.1, 0.07, silent=0.056)).communication
+    assert isinstance(found, Communication)
+    assert (found.count, found.share) == (2, pytest.approx(0.2))
+    assert found.low < 0.2 < found.high
+
+
+@pytest.mark.parametrize(
+    ("points", "reason"),
+    [
+        (steps(0.1), "it takes two devices to exchange anything"),
+        (steps(0.1, 0.05, silent=0.06), "the step is no slower with the exchange than without"),
+        (
+            [*steps(0.1, 0.07), make_point(spec.SILENT, 2.0, 0.05, ci_low_s=None, ci_high_s=None)],
+            "a step has no interval",
+        ),
+    ],
+    ids=["one device", "no cost", "no interval"],
+)
+def test_where_the_exchange_cannot_be_told(points: list[Point], reason: str) -> None:
+    """With its reason."""
+    found = find_scaling_findings(points).communication
+    assert isinstance(found, NotFound)
+    assert found.reason == reason
+
+
+def test_weak_scaling_counts_examples() -> None:
+    """Twice the examples in 110 % of the time: 1.82 times as many a second."""
+    found = find_scaling_findings(steps(0.1, 0.07)).weak
+    assert (found[-1].workers, found[-1].factor) == (2, pytest.approx(2 / 1.1))
+
+
+def test_an_exchange_has_latency_and_rate() -> None:
+    """500 us and 1 GB/s."""
+    fit = find_scaling_findings([*steps(0.1, 0.07), *exchanges()]).exchange
+    assert fit is not None
+    assert (fit.latency_us, fit.fit_gbps) == (pytest.approx(500, rel=0.01), pytest.approx(1.0, rel=0.01))
+
+
+# -- words ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("points", "said"),
+    [
+        ([], "Nothing is measured yet. Press Run: one training step is shared by one device, then by more."),
+        (
+            steps(0.1, 0.07, silent=0.056),
+            "On this machine two processes are 1.43 × as fast as one, 20 % of the step being exchange.",
+        ),
+        (
+            steps(0.1, 0.07, silent=0.056, device="cuda:0"),
+            "On this machine two GPUs are 1.43 × as fast as one, 20 % of the step being exchange.",
+        ),
+        (steps(0.1), "On this machine there is one device only, so what a second one would gain cannot be measured."),
+        (
+            steps(0.1, 0.07, flags=(Flag.UNDER_LOAD,)),
+            "On this machine, busy with other work meanwhile, two processes are 1.43 × as fast as one.",
+        ),
+        (steps(0.1, 0.07, source=Source.RECORDED), "In a recorded run, two processes are 1.43 × as fast as one."),
+    ],
+    ids=["nothing", "processes", "gpus", "one", "busy", "recorded"],
+)
+def test_the_answer(points: list[Point], said: str) -> None:
+    """One sentence with its number."""
+    assert bare(tell(find_scaling_findings(points)).answer) == said
+
+
+@pytest.mark.parametrize(
+    ("points", "said"),
+    [
+        (
+            steps(0.1, 0.05),
+            "“Two devices are two times as fast” held here: 2.00 × (1.96 to 2.04), 100 % of the ideal.",
+        ),
+        (
+            steps(0.1, 0.07),
+            "“Two devices are two times as fast” did not hold here: 1.43 × (1.40 to 1.46), 71 % of the ideal.",
+        ),
+        (
+            [*steps(0.1), make_point(spec.STRONG, 2.0, 0.05, ci_low_s=None)],
+            "“Two devices are two times as fast” cannot be judged here (the speed-up has no interval): 2.00 ×, 100 % of "
+            "the ideal.",
+        ),
+        (steps(0.1), ""),
+    ],
+    ids=["held", "not held", "cannot tell", "one"],
+)
+def test_the_claim_is_put_on_trial(points: list[Point], said: str) -> None:
+    """With the numbers behind the verdict."""
+    assert bare(tell_claim(find_scaling_findings(points))) == said
+
+
+def test_exchange_and_communication_are_told() -> None:
+    """With bounds, latency and rate."""
+    findings = find_scaling_findings([*steps(0.1, 0.07, silent=0.056), *exchanges()])
+    assert bare(tell_communication(findings.communication)) == (
+        "On two devices 20 % of a step (18 % to 22 %) go to exchanging gradients (all-reduce); the rest is computing."
+    )
+    assert findings.exchange is not None
+    assert bare(tell_exchange(findings.exchange)).startswith("An exchange costs 500 µs at once and moves 1.00 GB/s.")
+
+
+def test_processes_are_called_what_they_are() -> None:
+    """They share memory and caches, and the dashed line is a model."""
+    caveats = tell(find_scaling_findings(steps(0.1, 0.07, silent=0.056))).caveats
+    assert any("processes on this CPU, one thread each" in text for text in caveats)
+    assert "The dashed line is a model from the measured share of exchange, not a measurement." in caveats
+
+
+def test_a_failed_group_says_why() -> None:
+    """Even where nothing else was measured."""
+    failed = make_point(spec.STRONG, 1.0, None, status=Status.FAILED, reason="The processes ended early: no route.")
+    assert tell(find_scaling_findings([failed])).caveats == (
+        "Strong has no time at a size (failed): The processes ended early: no route.",
+    )
+
+
+def test_titles_and_text_alternatives() -> None:
+    """The chart's title is its finding."""
+    findings = find_scaling_findings([*steps(0.1, 0.07), *exchanges()])
+    assert bare(claim_main(findings)) == "Two processes reach 71 % of the ideal"
+    assert bare(claim_second(findings)) == "An exchange costs 500 µs before it moves anything"
+    assert (
+        bare(describe_main(findings)) == "Speed-up by number of devices, one batch shared out: 1 1.00 × and 2 1.43 ×."
+    )
+    assert "all-reduce" in describe_second(findings)
+    headline = find_headline(findings)
+    assert headline is not None
+    assert (bare(headline.number), headline.interval) == ("1.43 ×", "1.40 to 1.46")
+    assert find_headline(find_scaling_findings(steps(0.1))) is None
+
+
+@pytest.mark.parametrize("points", [[], [*steps(0.1, 0.07, silent=0.056), *exchanges()]], ids=["nothing", "all"])
+def test_every_term_has_its_definition(points: list[Point]) -> None:
+    """A tooltip never comes up empty."""
+    words = tell(find_scaling_findings(points))
+    spans = parse(" ".join([words.answer, words.see, words.why, words.so_what]))
+    assert {span.term for span in spans if span.term} <= set(GLOSSARY)
+
+
+# -- charts ---------------------------------------------------------------------------------------
+
+
+def test_a_model_is_drawn_as_a_model() -> None:
+    """Dotted, named, and never a marker of a measurement."""
+    points = steps(0.1, 0.07, silent=0.056)
+    figure = draw_main(points, find_scaling_findings(points), "light")
+    model = next(t for t in figure.data if t.name == "model")
+    assert (model.mode, model.line.dash, list(model.x)) == ("lines", "dot", [2, 4, 8])
+    assert model.y[0] == pytest.approx(1 / 0.7)
+    measured = next(t for t in figure.data if t.name == "strong")
+    assert list(measured.x) == [1, 2]
+
+
+def test_without_an_exchange_no_model_is_drawn() -> None:
+    """Nothing to base it on."""
+    points = steps(0.1, 0.07)
+    assert "model" not in [t.name for t in draw_main(points, find_scaling_findings(points), "light").data]
+
+
+def test_exchanges_are_drawn_with_their_fit() -> None:
+    """And one device has none."""
+    points = [*steps(0.1, 0.07), *exchanges()]
+    assert [t.name for t in draw_second(points, find_scaling_findings(points), "dark").data] == ["fit", "all-reduce"]
+    alone = steps(0.1)
+    text = draw_second(alone, find_scaling_findings(alone), "dark").layout.annotations[0].text
+    assert text.replace("<br>", " ") == "With one device nothing is exchanged."
+
+
+def test_without_points_both_charts_say_what_to_do() -> None:
+    """A page is never empty."""
+    findings = find_scaling_findings([])
+    for draw in (draw_main, draw_second):
+        assert "Press Run" in draw([], findings, "light").layout.annotations[0].text
+
+
+# -- the real thing -------------------------------------------------------------------------------
+
+
+class Kept:
+    """Keeps the last point of each case; cancels when told."""
+
+    def __init__(self, *, cancel: bool = False) -> None:
+        self.points: dict[str, Point] = {}
+        self.cancel = cancel
+
+    def point(self, point: Point) -> None:
+        self.points[point.case_id] = point
+
+    def progress(self, progress: object) -> None:
+        pass
+
+    def cancelled(self) -> bool:
+        return self.cancel
+
+
+def small_group(n_processes: int = 2, budget_s: float = 2.0) -> tuple[Group, list]:
+    cases = list(plan_cases(ScalingParams(device="cpu", batch=16, width=32, depth=2), machine_with(n_processes)))
+    return Group(cases, ["cpu"] * n_processes, 1, budget_s), cases
+
+
+def test_two_processes_share_a_step_and_agree_on_their_weights() -> None:
+    """Every case has its time; nothing is left behind."""
+    session = Kept()
+    group, cases = small_group()
+    outcome = follow(group, cases, session, ConditionsMonitor(), "Fake CPU", 2.0)
+    points = list(session.points.values())
+    assert len(points) == len(cases)
+    assert all(p.status is Status.OK and p.median_s for p in points), [p.reason for p in points]
+    assert all((p.rel_error or 0) < 1e-6 for p in points)
+    assert not outcome.cancelled
+    assert all(process.poll() is not None for process in group.processes)
+
+
+def test_a_cancelled_group_leaves_no_process_behind() -> None:
+    """All of them are ended at once."""
+    group, cases = small_group()
+    outcome = follow(group, cases, Kept(cancel=True), ConditionsMonitor(), "Fake CPU", 2.0)
+    assert outcome.cancelled
+    assert not any(psutil.pid_exists(process.pid) for process in group.processes)
+
+
+def test_a_process_that_dies_fails_its_cases_with_a_reason() -> None:
+    """The others do not wait for it for ever."""
+    session = Kept()
+    group, cases = small_group(budget_s=30.0)
+    time.sleep(0.5)
+    for process in group.processes:
+        process.kill()
+    follow(group, cases, session, ConditionsMonitor(), "Fake CPU", 30.0)
+    assert all(p.status is Status.FAILED for p in session.points.values())
+    assert all(p.reason.startswith("The processes ended early") for p in session.points.values())
+
+
+def test_the_script_runs_alone(tmp_path: Path) -> None:
+    """It starts its processes itself."""
+    script = tmp_path / "point.py"
+    script.write_text(write_snippet(ScalingParams(batch=16, width=32, depth=2), None))
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=115, check=True)
+    assert re.search(r"^median_s=\d", done.stdout, re.MULTILINE)
