@@ -21,6 +21,7 @@ from gpuexplain.wording.phrases import count_of
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
 )
+_LONG_NUMBER = 14  # characters that fit on one line of a tile in large type
 
 
 def write_summary(machine: Machine, parts: Sequence[Told], now_s: float) -> str:
@@ -81,7 +82,7 @@ def _tile(chapter: Chapter) -> str:
     else:
         said = (
             f"<p>{escape(headline.label)}</p>"
-            f'<p class="number">{escape(headline.number)}</p>'
+            f'<p class="number{" long" if len(headline.number) > _LONG_NUMBER else ""}">{escape(headline.number)}</p>'
             f'<p class="small">{escape(", ".join(filter(None, [headline.interval, headline.detail])))}</p>'
         )
     return f'<p class="eyebrow">{link}</p>{said}<p>{chapter.badges()}</p>'

@@ -27,6 +27,7 @@ ul{margin:.2rem 0 .7rem;padding-left:1.2rem}
 .tiles{list-style:none;display:grid;grid-template-columns:repeat(auto-fit,minmax(12.5rem,1fr));gap:.8rem;padding:0}
 .tiles li{border:1px solid var(--line);background:var(--second);border-radius:.5rem;padding:.8rem .95rem}
 .tiles .number{font-size:1.8rem;font-weight:720;letter-spacing:-.02em;line-height:1.2;margin:.1rem 0}
+.tiles .long{font-size:1.25rem;line-height:1.35}
 .tiles p{margin:0}
 a{color:var(--gpu)}
 .badge{display:inline-block;border-radius:.3rem;padding:.05rem .45rem;font-size:.82rem;margin:0 .3rem .3rem 0;

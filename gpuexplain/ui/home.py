@@ -20,7 +20,7 @@ from gpuexplain.ui.badges import Badge, badges_markdown
 from gpuexplain.ui.head import show_head
 from gpuexplain.ui.home_results import Card, card_of_job, latest_card, told_card
 from gpuexplain.ui.home_style import HOME_RULES
-from gpuexplain.ui.notices import show_error, show_info
+from gpuexplain.ui.notices import show_error
 from gpuexplain.ui.pages import METHOD, lab_page
 from gpuexplain.ui.rich_text import plain_markdown, to_html
 from gpuexplain.ui.session import tab_id, visitor_id
@@ -32,6 +32,7 @@ from gpuexplain.wording.phrases import count_of
 from gpuexplain.wording.short import format_budget
 
 _VIEWED = "tour"
+_LONG_NUMBER = 16  # characters that fit on one line of a card in large type
 
 
 def show_home() -> None:
@@ -141,7 +142,8 @@ def _current(tour: Tour | None) -> str:
 
 def _draw_live(tour: Tour | None, cards: list[Card]) -> None:
     if tour is not None and tour.is_active:
-        st.progress(*touring.progress_of_tour(tour))
+        share, text = touring.progress_of_tour(tour)
+        st.progress(share, plain_markdown(text))
     elif tour is not None:
         said, is_bad = touring.say_end(tour)
         (st.warning if is_bad else st.caption)(plain_markdown(said))
@@ -181,9 +183,10 @@ def _number_html(card: Card) -> str:
     if headline is None:
         return f'<div class="gx-label">{to_html(card.experiment.teaser)}</div>'
     notes = ", ".join(filter(None, [headline.interval, headline.detail]))
+    long = " gx-long" if len(headline.number) > _LONG_NUMBER else ""
     return (
         f'<div class="gx-label">{html.escape(headline.label)}</div>'
-        f'<div class="gx-number">{html.escape(headline.number)}</div>'
+        f'<div class="gx-number{long}">{html.escape(headline.number)}</div>'
         f'<div class="gx-note">{html.escape(notes)}</div>'
     )
 
@@ -237,4 +240,11 @@ def _show_machine(machine: Machine) -> None:
         )
         st.html(f'<dl class="gx-facts">{rows}</dl>')
         if card.problem is not None:
-            show_info(card.problem.remedy, ":material/lightbulb:", lead="What would help:")
+            st.info(f"**What would help:** {_with_code(card.problem.remedy)}", icon=":material/lightbulb:")
+
+
+def _with_code(text: str) -> str:
+    """Return a text as Markdown in which only what stands between backticks is set apart, as code."""
+    pieces = text.split("`")
+    shown = (f"`{piece}`" if number % 2 and piece else plain_markdown(piece) for number, piece in enumerate(pieces))
+    return "".join(shown) if len(pieces) % 2 else plain_markdown(text)

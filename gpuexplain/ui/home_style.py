@@ -19,6 +19,7 @@ HOME_RULES = """
 .gx-card{line-height:1.4;color:var(--gx-text)}
 .gx-card .gx-label{font-size:.95rem}
 .gx-card .gx-number{font-size:1.9rem;font-weight:720;letter-spacing:-.02em;line-height:1.2;margin:.05rem 0}
+.gx-card .gx-number.gx-long{font-size:1.3rem;line-height:1.3;padding:.15rem 0}
 .gx-card .gx-note{font-size:.875rem;color:var(--gx-muted)}
 .gx-card .gx-now{font-size:.875rem;font-weight:600;color:var(--gx-gpu);margin-top:.3rem}
 .gx-card .gx-now.gx-bad{color:var(--gx-warning)}

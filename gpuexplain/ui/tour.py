@@ -21,7 +21,7 @@ from gpuexplain.units import format_time
 from gpuexplain.wording.phrases import count_of, join_words
 
 ERROR_SLOT = "tour:error"
-DEVICE = CORE[0].tour_params.device  # all parts run on the same one
+DEVICE = next(lab.tour_params.device for lab in CORE if lab.tour_params)  # all parts run on the same one
 
 
 @cache
@@ -76,11 +76,16 @@ def progress_of_tour(tour: Tour) -> tuple[float, str]:
     if part is None:
         return tour.share, "Finishing"
     number = tour.parts.index(part) + 1
-    job = access.get_runner().job(part.run_id) if part.run_id else None
-    doing = progress_of(job)[1].rsplit(" · ", 1)[0] if job is not None else "getting ready"
     left_s = tour.remaining_s
     left = f"about {left_s:.0f} s left in all" if left_s >= 1 else "finishing"
-    return tour.share, f"{number} of {len(tour.parts)} · {_name(part)} · {doing} · {left}"
+    return tour.share, f"{number} of {len(tour.parts)} · {_name(part)} · {_doing(part)} · {left}"
+
+
+def _doing(part: TourPart) -> str:
+    job = access.get_runner().job(part.run_id) if part.run_id else None
+    if job is None:
+        return "getting ready"
+    return job.progress.phase if job.progress is not None else progress_of(job)[1]
 
 
 def say_part(part: TourPart) -> str:

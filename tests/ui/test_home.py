@@ -167,6 +167,30 @@ def test_the_machine_says_why_there_is_no_gpu_and_what_helps(open_page: Open, gu
     assert any("Install it." in info.value for info in at.info)
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Install it (`nvidia-smi` lists it) for $5.", "Install it (`nvidia-smi` lists it) for \\$5."),
+        ("A `lonely tick and *stars*", "A \\`lonely tick and \\*stars\\*"),
+        ("`a``b`", "`a``b`"),
+    ],
+    ids=["code", "odd ticks", "side by side"],
+)
+def test_only_code_is_set_apart_in_a_remedy(text: str, shown: str) -> None:
+    """Whatever else a driver says stays text."""
+    assert home._with_code(text) == shown
+
+
+def test_a_long_number_is_smaller(open_page: Open, guide: FakeGuide, keep_run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several formats that share a rank fill a line."""
+    keep_run(MatmulParams(), make_points(64))
+    wordy = replace(home.CORE[0], headline=lambda _: Headline("Best", "fp32, fp16, bf16 or fp64"))
+    monkeypatch.setattr(home, "CORE", (wordy, *home.CORE[1:]))
+    first, *others = cards_of(open_page("home"))
+    assert "gx-long" in first
+    assert "gx-long" not in "".join(others)
+
+
 # -- the tour ---------------------------------------------------------------------------------------
 
 
