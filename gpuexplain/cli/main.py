@@ -4,12 +4,15 @@ Exit status: 0 done, 2 bad input, 3 nothing could be measured, 130 interrupted.
 """
 
 import sys
+from contextlib import suppress
 
 import typer
 
 from gpuexplain.cli import analysing, machine, measuring, runs, touring  # noqa: F401 - each adds its commands to the app
 from gpuexplain.cli.root import EXIT_BAD_INPUT, EXIT_INTERRUPTED, EXIT_NOTHING_MEASURED, app
 from gpuexplain.errors import EngineError, GpuExplainError, InputError, NothingMeasuredError
+from gpuexplain.logs import configure_logging
+from gpuexplain.settings import load_settings
 
 # The base of everything typer says about options and arguments; it has no public name of its own.
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
@@ -17,6 +20,8 @@ _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
 def main() -> None:
     """Run the command line; every error we know becomes one clear line and its exit status."""
+    with suppress(InputError):  # the commands that use a setting tell what is wrong with it
+        configure_logging(load_settings().log_level or "warning", load_settings().log_format)
     try:
         status = app(standalone_mode=False)
     except _UsageError as error:

@@ -1,5 +1,6 @@
 """``run`` and ``snippet``: measure one experiment now, or get a script that does."""
 
+import sys
 from typing import Annotated
 
 import typer
@@ -10,16 +11,20 @@ from gpuexplain.cli.root import (
     VISITOR,
     ExperimentArgument,
     JsonOption,
+    RunArgument,
     app,
     find_experiment,
     out,
     print_json,
     started_runner,
+    store,
 )
 from gpuexplain.engine.jobs import Job, JobState
+from gpuexplain.engine.neighbours import tell_neighbours
 from gpuexplain.engine.runner import Runner
-from gpuexplain.errors import EngineError, NothingMeasuredError
+from gpuexplain.errors import EngineError, InputError, NothingMeasuredError
 from gpuexplain.experiments.contract import Experiment
+from gpuexplain.hardware.machine import Machine
 from gpuexplain.model import Point, Status
 from gpuexplain.report.point_table import tell_state
 from gpuexplain.settings import load_settings
@@ -30,6 +35,7 @@ LAST_WORDS_S = 5.0
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter; may be repeated.")
 ]
+YesOption = Annotated[bool, typer.Option("--yes", help="Measure although another process computes on the GPU.")]
 DeviceOption = Annotated[str | None, typer.Option(help="auto, cpu or cuda:N.")]
 
 
@@ -40,6 +46,7 @@ def run(
     device: DeviceOption = None,
     budget: Annotated[str | None, typer.Option(metavar="SECONDS", help="Seconds to spend.")] = None,
     fresh: Annotated[bool, typer.Option(help="Measure even where a stored run answers.")] = True,
+    yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Measure an experiment now and store it; prints a progress bar, or one JSON object a line."""
@@ -47,14 +54,34 @@ def run(
     params = read_params(chosen, settings_ or [], device=device, budget_s=read_seconds(budget))
     with started_runner(load_settings()) as (runner, machine):
         chosen.plan_cases(params, machine)  # refuses what cannot run before anything starts
-        job = runner.submit(chosen, params, machine, VISITOR, fresh=fresh)
-        try:
-            job = _follow_as_json(runner, job) if as_json else follow_with_bar(runner.follow(job.run_id))
-        except KeyboardInterrupt:
-            runner.cancel(job.run_id, VISITOR)
-            runner.wait(job.run_id, LAST_WORDS_S)
-            raise
+        ask_neighbours(params.device, machine, yes)
+        job = _see_through(runner, runner.submit(chosen, params, machine, VISITOR, fresh, confirmed=True), as_json)
     _conclude_run(chosen, job, as_json)
+
+
+@app.command()
+def resume(run_id: RunArgument, yes: YesOption = False, as_json: JsonOption = False) -> None:
+    """Go on with a run that was interrupted or crashed: a new run begins with its points and measures all anew."""
+    before = store().load_run(run_id)
+    chosen = find_experiment(before.experiment)
+    with started_runner(load_settings()) as (runner, machine):
+        ask_neighbours(str(before.params.get("device", "auto")), machine, yes)
+        job = _see_through(runner, runner.resume(chosen, run_id, machine, VISITOR, confirmed=True), as_json)
+    _conclude_run(chosen, job, as_json)
+
+
+def ask_neighbours(device: str, machine: Machine, yes: bool) -> None:
+    """Let a person at the terminal decide whether a run may disturb whoever else computes on the GPU.
+
+    Raises:
+        InputError: If nobody can be asked and ``--yes`` was not given.
+        typer.Abort: If the person says no.
+    """
+    neighbours = "" if yes else tell_neighbours(device, machine)
+    if neighbours and not sys.stdin.isatty():
+        raise InputError(f"{neighbours} Add --yes to measure all the same.")
+    if neighbours:
+        typer.confirm(f"{neighbours}\nMeasure all the same?", abort=True, err=True)
 
 
 @app.command()
@@ -63,6 +90,16 @@ def snippet(experiment: ExperimentArgument, settings_: SetOption = None, device:
     chosen = find_experiment(experiment)
     params = read_params(chosen, settings_ or [], device=device)
     print(chosen.write_snippet(params, None), end="")
+
+
+def _see_through(runner: Runner, job: Job, as_json: bool) -> Job:
+    """Return the job at its end; Ctrl-C cancels it in order."""
+    try:
+        return _follow_as_json(runner, job) if as_json else follow_with_bar(runner.follow(job.run_id))
+    except KeyboardInterrupt:
+        runner.cancel(job.run_id, VISITOR)
+        runner.wait(job.run_id, LAST_WORDS_S)
+        raise
 
 
 def _follow_as_json(runner: Runner, job: Job) -> Job:

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from gpuexplain import __version__
+from gpuexplain.asked import shown
 from gpuexplain.engine.runner import Runner
 from gpuexplain.errors import InputError
 from gpuexplain.experiments.contract import Experiment
@@ -68,7 +69,7 @@ def find_experiment(name: str) -> Experiment:
         InputError: If there is none.
     """
     if name not in EXPERIMENTS:
-        raise InputError(f"experiment={name!r} cannot be used. Allowed: {', '.join(EXPERIMENTS)}.")
+        raise InputError(f"experiment={shown(name)} cannot be used. Allowed: {', '.join(EXPERIMENTS)}.")
     return EXPERIMENTS[name]
 
 
@@ -78,9 +79,9 @@ def store() -> RunStore:
 
 
 @contextmanager
-def started_runner(settings: Settings) -> Iterator[tuple[Runner, Machine]]:
-    """Yield a started engine, and this machine as its worker's torch sees it."""
-    with Runner(open_store(settings), settings) as runner:
+def started_runner(settings: Settings, store: RunStore | None = None) -> Iterator[tuple[Runner, Machine]]:
+    """Yield a started engine (on the store that the settings name), and this machine as its worker's torch sees it."""
+    with Runner(store or open_store(settings), settings) as runner:
         # Where nothing may be measured no worker is started, and nothing comes from it.
         probe = None if settings.read_only else runner.wait_for_probe(PROBE_TIMEOUT_S)
         yield runner, inspect_machine(probe)

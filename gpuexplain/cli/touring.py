@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from gpuexplain.cli.asked import read_seconds
-from gpuexplain.cli.measuring import News, has_measured
+from gpuexplain.cli.measuring import News, YesOption, ask_neighbours, has_measured
 from gpuexplain.cli.printing import make_bar, print_table, tell_phase
 from gpuexplain.cli.root import VISITOR, JsonOption, app, err, out, print_json, started_runner
 from gpuexplain.cli.runs import write_file
@@ -27,6 +27,9 @@ from gpuexplain.report.point_table import tell_state
 from gpuexplain.settings import load_settings
 from gpuexplain.units import NBSP, format_time
 
+# All parts run on the same one.
+TOUR_DEVICE = next(e.tour_params.device for e in CORE if e.tour_params is not None)
+
 
 @app.command()
 def tour(
@@ -36,6 +39,7 @@ def tour(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Also write a page (HTML) that opens offline.")
     ] = None,
+    yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Measure this machine: every core experiment once, then its headline numbers."""
@@ -45,7 +49,8 @@ def tour(
         _check_place(output)
     with started_runner(settings) as (runner, machine):
         guide = TourGuide(runner, settings.max_budget_s)
-        guide.begin(CORE, machine, VISITOR, budget_s)
+        ask_neighbours(TOUR_DEVICE, machine, yes)
+        guide.begin(CORE, machine, VISITOR, budget_s, confirmed=True)
         try:
             last = _follow_as_json(runner, guide) if as_json else _follow_with_bar(runner, guide)
         except KeyboardInterrupt:

@@ -24,7 +24,9 @@ class RunState(StrEnum):
     INTERRUPTED = "interrupted"
 
 
-# Ended though nobody wanted that, and not for a reason of their own.
+# Ended otherwise than somebody wanted.
+FAILURES = (RunState.FAILED, RunState.CRASHED, RunState.INTERRUPTED)
+# Of those: not for a reason of their own.
 RESUMABLE = (RunState.INTERRUPTED, RunState.CRASHED)
 
 

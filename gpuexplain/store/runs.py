@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, select, update
 
+from gpuexplain.asked import shown
 from gpuexplain.errors import InputError, StoreError
 from gpuexplain.hardware.machine import Machine
 from gpuexplain.model import Point
@@ -159,18 +160,22 @@ class RunStore:
         """
         run = self.find_run(run_id)
         if run is None:
-            raise InputError(f"There is no run {run_id!r}. List the runs with `python -m gpuexplain runs`.")
+            raise InputError(f"There is no run {shown(run_id)}. List the runs with `python -m gpuexplain runs`.")
         return run
 
     def find_run(self, run_id: str) -> StoredRun | None:
         """Return a run with its points, or None if there is no such run."""
         return self._first(select(RUNS).where(RUNS.c.id == run_id))
 
-    def list_runs(self, experiment: str | None = None, limit: int = 50) -> list[RunSummary]:
-        """Return the latest runs, newest first, without their points."""
+    def list_runs(
+        self, experiment: str | None = None, limit: int = 50, states: Iterable[RunState] = ()
+    ) -> list[RunSummary]:
+        """Return the latest runs (in one of the states, if any are given), newest first, without their points."""
         query = select(RUNS, N_POINTS).order_by(RUNS.c.created_at.desc(), RUNS.c.id.desc()).limit(limit)
         if experiment is not None:
             query = query.where(RUNS.c.experiment == experiment)
+        if wanted := [state.value for state in states]:
+            query = query.where(RUNS.c.state.in_(wanted))
         with self._reading() as connection:
             return [read_summary(row) for row in connection.execute(query).mappings()]
 
