@@ -101,7 +101,7 @@ def find_trade_off(
         return NotFound("trade-off", "; ".join(objections))
     known = [best for best in bests if best.rel_error is not None]
     if not known:
-        return NotFound("trade-off", "no point reports its error; only speeds can be compared")
+        return NotFound("trade-off", "no point reports its error, so only speeds can be compared")
     exact = sorted((b for b in known if falls_short(_error(b), error_bound)), key=lambda b: (-b.rate, b.dtype))
     if not exact:
         return NotFound("trade-off", f"no format errs by less than {error_bound:.2g}")

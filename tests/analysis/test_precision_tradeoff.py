@@ -153,7 +153,7 @@ def test_an_error_on_the_bound_is_not_under_it() -> None:
 @pytest.mark.parametrize(
     ("errors", "reason"),
     [
-        ({}, "no point reports its error; only speeds can be compared"),
+        ({}, "no point reports its error, so only speeds can be compared"),
         ({"fp32": 0.1, "bf16": 0.2}, "no format errs by less than 0.0039"),
     ],
     ids=["no errors", "all too coarse"],

@@ -7,7 +7,7 @@ import pandas as pd
 
 from gpuexplain.analysis.precision_tradeoff import find_speedup
 from gpuexplain.analysis.trust import most_trustworthy
-from gpuexplain.findings import NotFound, PrecisionRanking, Speedup
+from gpuexplain.findings import NotFound, PrecisionRanking, Speedup, SpeedVerdict
 from gpuexplain.model import Dtype, Flag, Point, Source
 from gpuexplain.points import usable
 
@@ -74,20 +74,23 @@ def compare_series(challenger: list[Point], baseline: list[Point], names: tuple[
             "speed-up", f"{' and '.join(missing)} {'was' if len(missing) == 1 else 'were'} not measured"
         ), False
     (ours, ours_bent), (theirs, theirs_bent) = most_trustworthy(challenger), most_trustworthy(baseline)
-    found = _find(ours, theirs, names)
+    found = _find(ours, theirs, names, is_provisional=ours_bent or theirs_bent)
     if isinstance(found, Speedup):
         return found, ours_bent or theirs_bent
-    again = _find(_with_disturbed(challenger), _with_disturbed(baseline), names)
+    again = _find(_with_disturbed(challenger), _with_disturbed(baseline), names, is_provisional=True)
     return again, isinstance(again, Speedup)
 
 
-def _find(ours: list[Point], theirs: list[Point], names: tuple[str, str]) -> Speedup | NotFound:
+def _find(
+    ours: list[Point], theirs: list[Point], names: tuple[str, str], *, is_provisional: bool
+) -> Speedup | NotFound:
     found = find_speedup(frame_of(ours), frame_of(theirs), names=names)
-    if isinstance(found, NotFound):
+    if isinstance(found, NotFound) or all(p.half_width is not None for p in (*ours, *theirs) if p.x == found.n):
         return found
-    # Extremes decide who wins, but they are no 95 % interval.
-    have_intervals = all(p.half_width is not None for p in (*ours, *theirs) if p.x == found.n)
-    return found if have_intervals else replace(found, low=None, high=None)
+    # Extremes are no 95 % interval. They decide who wins, but not on a machine that others used: there a handful
+    # of calls can all have waited.
+    verdict = SpeedVerdict.TIE if is_provisional else found.verdict
+    return replace(found, low=None, high=None, verdict=verdict)
 
 
 def _with_disturbed(own: list[Point]) -> list[Point]:

@@ -116,16 +116,14 @@ class MarkingSession:
 
 def too_slow_points(cases: Sequence[Case], points: Sequence[Point], longest_s: float) -> Iterator[Point]:
     """Yield a skipped point for each series that ends before the others, with the time its next size would take."""
-    ran = [point for point in points if point.n_samples and point.flops]
-    reached = max((point.x for point in ran), default=0.0)
+    ran = sorted((point for point in points if point.n_samples and point.flops), key=lambda point: point.x)
+    known = {point.case_id for point in points}
     for series in dict.fromkeys(case.series for case in cases):
         own = [point for point in ran if point.series == series]
-        missing = [
-            c for c in cases if c.series == series and c.x <= reached and c.id not in {p.case_id for p in points}
-        ]
-        if not own or not missing:
+        beyond = [c for c in cases if c.series == series and own and own[-1].x < c.x <= ran[-1].x and c.id not in known]
+        if not beyond:
             continue
-        case = min(missing, key=lambda c: c.x)
+        case = min(beyond, key=lambda c: c.x)
         # By the fastest call: a busy machine makes single calls slow, not a format.
         call_s = predict_call_s(case.flops, [(p.flops or 0.0, fastest_call_s(p)) for p in own]) or 0.0
         if call_s > longest_s:

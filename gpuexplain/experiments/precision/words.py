@@ -59,8 +59,11 @@ def tell_answer(device: DeviceFindings) -> str:
         return "On this machine nothing could be measured that may be shown; the caveats say why."
     here = say_here(device.is_provisional)
     # The figures do not allow a comparison (the GPU was disturbed, say).
+    if isinstance(device.ranking, PrecisionRanking) and device.ranking.withheld:
+        return f"{here} no format can be recommended: {device.ranking.withheld_reason}."
+    # A run that has not compared its results yet.
     if isinstance(device.trade_off, NotFound):
-        return f"{here} no format can be recommended: {device.trade_off.reason}."
+        return f"{here} {claim_fastest(device)}; {device.trade_off.reason}."
     return f"{here} {claim_trade_off(device)}."
 
 
