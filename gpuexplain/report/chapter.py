@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from gpuexplain.charts.theme import Theme
 from gpuexplain.experiments.contract import Experiment, Explanation, Headline
 from gpuexplain.measuring.session import Coverage
-from gpuexplain.model import Point, Source, Status
+from gpuexplain.model import Point, Source
 from gpuexplain.report.condition_words import summarise_conditions
 from gpuexplain.report.method_words import say_coverage
 from gpuexplain.report.point_table import NOTES, point_columns, tell_reasons
@@ -113,11 +113,9 @@ class Chapter:
         )
 
     def _caveats(self) -> str:
-        failed = tell_reasons(self.told.experiment, [p for p in self.points if p.status is not Status.OK])
-        if not self.words.caveats and not failed:
+        if not self.words.caveats:
             return ""
-        told = bullets(list(self.words.caveats)) + "".join(f"<p>{escape(line)}</p>" for line in failed)
-        return f'<div class="caveats"><h3>Before you trust it</h3>{told}</div>'
+        return f'<div class="caveats"><h3>Before you trust it</h3>{bullets(list(self.words.caveats))}</div>'
 
     def _how(self, in_full: bool) -> str:
         told = self.told
@@ -137,7 +135,9 @@ class Chapter:
             for p in self.points
         )
         table = f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
-        return _details(f"All {len(self.points)} points", table, is_open=in_full)
+        reasons = tell_reasons(self.told.experiment, self.points)
+        told = f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in reasons)}</ul>" if reasons else ""
+        return _details(f"All {len(self.points)} points", table + told, is_open=in_full)
 
 
 def open_chapter(told: Told) -> Chapter:

@@ -22,7 +22,7 @@ section{margin-top:1.8rem}
 .chapter{border-top:1px solid var(--line);padding-top:1.4rem}
 .answer{font-size:1.1rem;font-weight:600;line-height:1.45}
 dl{display:grid;grid-template-columns:minmax(7rem,13rem) 1fr;gap:.3rem 1rem;margin:0;font-size:.92rem}
-dt{color:var(--muted)}dt::first-letter{text-transform:uppercase}dd{margin:0;overflow-wrap:anywhere}
+dt{color:var(--muted)}details dt::first-letter{text-transform:uppercase}dd{margin:0;overflow-wrap:anywhere}
 ul{margin:.2rem 0 .7rem;padding-left:1.2rem}
 .tiles{list-style:none;display:grid;grid-template-columns:repeat(auto-fit,minmax(12.5rem,1fr));gap:.8rem;padding:0}
 .tiles li{border:1px solid var(--line);background:var(--second);border-radius:.5rem;padding:.8rem .95rem}

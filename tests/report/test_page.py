@@ -98,7 +98,7 @@ def test_an_incomplete_run_is_marked() -> None:
 
 
 def test_points_that_did_not_work_say_why() -> None:
-    """The reason is among the caveats."""
+    """The reason stands under the table of points."""
     failed = make_points(
         512, status=Status.OOM, reason="Not enough memory.", median_s=None, ci_low_s=None, ci_high_s=None
     )
