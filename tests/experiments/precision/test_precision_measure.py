@@ -88,19 +88,22 @@ def test_what_gets_lost_is_checked_in_the_same_run(swept: KeepingSession) -> Non
 
 def test_a_wide_range_fails_fp16_only_and_shows_what_eight_bits_lose() -> None:
     """Overflow is a failed point with its count; a right kernel on lost operands is a point with its error."""
-    session, _ = measure_session({"largest_side": 64, "budget_s": 2.0, "inputs": "badly_scaled"})
-    found = {p.series: p for p in session.points if p.series in SERIES}
-    assert {name for name, p in found.items() if p.status is Status.FAILED} == {"fp16"}
-    assert (found["fp16"].nan_count or 0) > 0
-    assert (found["fp16"].gauges.clipped_count or 0) > 0
-    assert "NaN" in found["fp16"].reason
-    assert (found["int8"].rel_error or 0.0) > 0.5
-    assert (found["bf16"].rel_error or 1.0) < 0.01
+    machine = make_machine()
+    bench = Bench(machine, 2, Inputs.BADLY_SCALED, {"cpu": NotReported("no counter")})
+    cases = plan_cases(PrecisionParams(largest_side=64), machine)
+    checks = {case.series: bench.prepare(case).check() for case in cases}
+    assert {name for name, check in checks.items() if check.failure} == {"fp16"}
+    assert checks["fp16"].nan_count > 0
+    assert "NaN" in checks["fp16"].failure
+    assert checks["fp16"].gauges.clipped_count > 0
+    assert (checks["int8"].rel_error or 0.0) > 0.5
+    assert (checks["bf16"].rel_error or 1.0) < 0.01
+    assert checks["fp32"].gauges.not_reported == {"energy_j": "no counter"}
 
 
 def test_a_selection_measures_only_that() -> None:
     """And fp32 to compare with."""
-    session, _ = measure_session({"largest_side": 64, "budget_s": 1.0, "dtypes": "8_bit"})
+    session, _ = measure_session({"largest_side": 64, "budget_s": 0.5, "dtypes": "8_bit"})
     assert {p.series for p in session.points if p.series in SERIES} == {"fp32", "fp8", "fp8_e5m2", "int8"}
 
 
