@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 from gpuexplain.experiments.batch.correctness import judge_outputs
-from gpuexplain.experiments.batch.models import NETWORKS, Workload, build_network, make_examples
 from gpuexplain.experiments.batch.spec import BatchParams
 from gpuexplain.measuring.cuda import explained_errors
 from gpuexplain.measuring.memory import (
@@ -19,6 +18,7 @@ from gpuexplain.measuring.memory import (
     read_process_bytes,
     return_freed_memory,
 )
+from gpuexplain.measuring.models import NETWORKS, Workload, build_network, make_examples
 from gpuexplain.measuring.stopwatch import Check, DeviceLostError, OutOfMemoryError
 from gpuexplain.measuring.torch_setup import TORCH_DTYPES
 from gpuexplain.model import Dtype, Gauges

@@ -3,8 +3,8 @@
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from gpuexplain.experiments.batch.models import NETWORKS, find_loss, make_examples
 from gpuexplain.experiments.batch.spec import BatchParams
+from gpuexplain.measuring.models import NETWORKS, find_loss, make_examples
 
 
 def count_step_flops(params: BatchParams) -> float:

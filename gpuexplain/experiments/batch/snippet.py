@@ -7,12 +7,13 @@ from pathlib import Path
 
 from gpuexplain.experiments.batch.plan import CPU
 from gpuexplain.experiments.batch.spec import BatchParams
+from gpuexplain.measuring import model_sizes
 from gpuexplain.measuring.sampling import BLOCK_S, LONG_CALL_S, UNTIMED_CALLS, WARMUP_MOST_CALLS
 from gpuexplain.model import Dtype, Point
 
 N_SAMPLES = 15
 USUAL_BATCH = 64
-_MODELS_FILE = Path(__file__).with_name("models.py")
+_MODELS_FILE = Path(model_sizes.__file__).with_name("models.py")
 _CLASSES = {"mlp": "Mlp", "convnet": "ConvNet", "transformer": "Transformer"}
 _ROOTS = ("build_network", "make_examples", "Workload")
 _HALVES = {Dtype.FP32: "None", Dtype.BF16: "torch.bfloat16", Dtype.FP16: "torch.float16"}

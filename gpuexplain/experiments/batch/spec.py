@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from gpuexplain.experiments.batch.sizes import HEAD_WIDTH, ModelSize, size_of
+from gpuexplain.measuring.model_sizes import HEAD_WIDTH, ModelSize, size_of
 from gpuexplain.model import Params
 
 EXPERIMENT_ID = "batch"

@@ -8,10 +8,11 @@ pytestmark = pytest.mark.torch
 
 torch = pytest.importorskip("torch")
 
-from gpuexplain.experiments.batch import models, sizes  # noqa: E402
 from gpuexplain.experiments.batch.flops import count_step_flops  # noqa: E402
-from gpuexplain.experiments.batch.models import NETWORKS, Workload, build_network, make_examples  # noqa: E402
 from gpuexplain.experiments.batch.spec import BatchParams  # noqa: E402
+from gpuexplain.measuring import model_sizes as sizes  # noqa: E402
+from gpuexplain.measuring import models  # noqa: E402
+from gpuexplain.measuring.models import NETWORKS, Workload, build_network, make_examples  # noqa: E402
 
 SMALL = {"mlp": (32, 3), "convnet": (4, 2), "transformer": (64, 2)}
 MODELS = list(NETWORKS)

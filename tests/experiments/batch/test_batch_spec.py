@@ -14,7 +14,6 @@ from gpuexplain.experiments.batch.plan import (
     plan_zoom,
     sweep_limits,
 )
-from gpuexplain.experiments.batch.sizes import size_of
 from gpuexplain.experiments.batch.spec import (
     ARTICLE_PRESET,
     CEILING_PRESET,
@@ -23,6 +22,7 @@ from gpuexplain.experiments.batch.spec import (
     TOUR_PARAMS,
     BatchParams,
 )
+from gpuexplain.measuring.model_sizes import size_of
 from gpuexplain.model import Clock, Dtype
 
 # -- params -----------------------------------------------------------------------------------------
