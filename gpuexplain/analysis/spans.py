@@ -22,6 +22,18 @@ class Span:
         return Span(self.middle + other.middle, self.low + other.low, self.high + other.high)
 
 
+# The extremes of fewer samples say nothing about where the median lies: those of three hold it in three of four cases.
+FEWEST_FOR_EXTREMES = 3
+
+
+def is_bounded(point: Point) -> bool:
+    """Return whether anything is known of how far the time of a point may be off."""
+    if point.median_s is None:
+        return False
+    has_interval = point.ci_low_s is not None and point.ci_high_s is not None
+    return has_interval or (point.n_samples >= FEWEST_FOR_EXTREMES and point.min_s is not None)
+
+
 def span_of(point: Point) -> Span:
     """Return the median of a point with its 95 % interval, else with its extremes.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from gpuexplain.analysis.spans import Span, span_of
+from gpuexplain.analysis.spans import Span, is_bounded, span_of
 from gpuexplain.analysis.thresholds import exceeds, reaches
 from gpuexplain.findings import BreakEven, BreakEvenVerdict, CopyRatio, NotFound, Overlap, PiecesCost
 from gpuexplain.model import Point
@@ -26,10 +26,10 @@ def find_break_even(copy: Point | None, cpu: Point | None, gpu: Point | None, si
     bounds are a factor of four apart or more, nobody can plan with it.
     """
     named = {"copies": copy, "CPU product": cpu, "GPU product": gpu}
-    spans = {name: span_of(good) for name, point in named.items() if point for good in usable([point])}
+    spans = {name: span_of(good) for name, point in named.items() if point for good in _bounded([point])}
     missing = [name for name in named if name not in spans]
     if missing:
-        return NotFound("break-even", f"there is no trustworthy time of the {' and the '.join(missing)}")
+        return NotFound("break-even", f"there is no time of known bounds of the {' and the '.join(missing)}")
     copying, on_cpu, on_gpu = spans.values()
     verdict, reuses = _weigh(copying, on_cpu, on_gpu)
     if verdict is None:
@@ -72,7 +72,7 @@ def find_overlap(copies: Sequence[Point], computing: Sequence[Point], both: Sequ
     alone, work = _by_x(copies), _by_x(computing)
     common = sorted(x for x in _by_x(both) if x in alone and x in work)
     if not common:
-        return NotFound("overlap", "no size was copied alone, computed alone and done together")
+        return NotFound("overlap", "no size was copied alone, computed alone and done together often enough")
     size = common[-1]
     copying, working, together = span_of(alone[size]), span_of(work[size]), span_of(_by_x(both)[size])
     shorter = min(copying.middle, working.middle)
@@ -106,7 +106,7 @@ def find_copy_ratio(series: Sequence[Point], beside: Sequence[Point]) -> CopyRat
     ours, theirs = _by_x(series), _by_x(beside)
     common = sorted(ours.keys() & theirs.keys())
     if not common:
-        return NotFound("ratio of two copies", "the two have no size in common")
+        return NotFound("ratio of two copies", "no size was copied often enough in both ways")
     size = common[-1]
     ratio = span_of(ours[size]).over(span_of(theirs[size]))
     if _is_too_wide(ratio):
@@ -124,7 +124,7 @@ def find_pieces_cost(pieces: Sequence[Point], piece_bytes: float) -> PiecesCost 
     by_size = _by_x(pieces)
     totals = {point.bytes for point in by_size.values()}
     if len(totals) != 1 or None in totals or max(by_size) not in totals or len(by_size) < 2:
-        return NotFound("cost of small copies", "the total was not measured both in pieces and at once")
+        return NotFound("cost of small copies", "the total was not copied often enough both in pieces and at once")
     total = max(by_size)
     whole = span_of(by_size[total])
     size = piece_bytes if piece_bytes in by_size and piece_bytes < total else min(by_size)
@@ -159,4 +159,9 @@ def _is_too_wide(ratio: Span) -> bool:
 
 
 def _by_x(points: Sequence[Point]) -> dict[float, Point]:
-    return {point.x: point for point in usable(points)}
+    return {point.x: point for point in _bounded(points)}
+
+
+def _bounded(points: Sequence[Point]) -> list[Point]:
+    """Return the trustworthy points of which the bounds are known: one sample compares with nothing."""
+    return [point for point in usable(points) if is_bounded(point)]

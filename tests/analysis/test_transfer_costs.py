@@ -84,7 +84,7 @@ def test_bounds_far_apart_are_no_number_of_products() -> None:
 def test_a_missing_time_is_named(points: tuple, missing: str) -> None:
     """Nothing is put in its place."""
     found = find_break_even(*points, 512)
-    assert found == NotFound("break-even", f"there is no trustworthy time of the {missing}")
+    assert found == NotFound("break-even", f"there is no time of known bounds of the {missing}")
 
 
 # -- overlap --------------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ def test_unsteady_times_hide_nothing_and_show_nothing() -> None:
 def test_without_a_common_size_there_is_no_overlap() -> None:
     """All three are needed."""
     found = find_overlap([make("c", MIB, 1e-3)], [make("w", MIB, 2e-3)], [make("b", 2 * MIB, 2e-3)])
-    assert found == NotFound("overlap", "no size was copied alone, computed alone and done together")
+    assert found == NotFound("overlap", "no size was copied alone, computed alone and done together often enough")
 
 
 # -- one way beside another -----------------------------------------------------------------------
@@ -146,7 +146,7 @@ def test_no_common_size_is_no_ratio() -> None:
     """A flagged point does not count either."""
     flagged = make("fresh", 4 * MIB, 8e-3, flags=(Flag.DRIFTING,))
     found = find_copy_ratio([make("fresh", MIB, 3e-3), flagged], [make("reused", 4 * MIB, 4e-3)])
-    assert found == NotFound("ratio of two copies", "the two have no size in common")
+    assert found == NotFound("ratio of two copies", "no size was copied often enough in both ways")
 
 
 def test_wild_times_are_no_ratio() -> None:
@@ -157,10 +157,21 @@ def test_wild_times_are_no_ratio() -> None:
 
 def test_without_an_interval_the_extremes_are_the_bounds() -> None:
     """Fewer than six samples."""
-    few = make("fresh", MIB, 2e-3, ci_low_s=None, ci_high_s=None, min_s=1.8e-3, max_s=2.2e-3)
+    few = make("fresh", MIB, 2e-3, ci_low_s=None, ci_high_s=None, min_s=1.8e-3, max_s=2.2e-3, n_samples=3)
     found = find_copy_ratio([few], [make("reused", MIB, 1e-3, 0.0)])
     assert isinstance(found, CopyRatio)
     assert (found.low, found.high) == (pytest.approx(1.8), pytest.approx(2.2))
+
+
+def test_one_sample_compares_with_nothing() -> None:
+    """Nor do two: the largest size measured often enough speaks."""
+    once = {"ci_low_s": None, "ci_high_s": None, "min_s": 8e-3, "max_s": 8e-3}
+    slow = [make("fresh", MIB, 2e-3), make("fresh", 4 * MIB, 8e-3, n_samples=1, **once)]
+    fast = [make("reused", MIB, 1e-3), make("reused", 4 * MIB, 8e-3, n_samples=2, **once)]
+    found = find_copy_ratio(slow, fast)
+    assert isinstance(found, CopyRatio)
+    assert (found.bytes, found.factor) == (MIB, 2.0)
+    assert isinstance(find_copy_ratio(slow[1:], fast), NotFound)
 
 
 # -- pieces ---------------------------------------------------------------------------------------
@@ -215,7 +226,7 @@ def test_the_smallest_piece_stands_for_one_that_was_not_measured() -> None:
 )
 def test_without_both_there_is_nothing_to_compare(points: list[Point]) -> None:
     """The same total, in pieces and at once."""
-    reason = "the total was not measured both in pieces and at once"
+    reason = "the total was not copied often enough both in pieces and at once"
     assert find_pieces_cost(points, 65536) == NotFound("cost of small copies", reason)
 
 

@@ -13,6 +13,7 @@ from gpuexplain.units import NBSP
 
 ROW_PX = 17  # a line of words above the plot
 FREE_ABOVE_PX = 14  # of which this much is there anyway, under the title
+TICK_LINE_PX = 16  # the second line of a tick
 # More ticks in two lines would touch each other on a chart 343 px wide.
 MOST_TICKS = 5
 
@@ -36,9 +37,10 @@ class CopyCanvas(Canvas):
             return f"{line.look.label.split('<br>', maxsplit=1)[0]}<br>{Source.PUBLISHED}"
         return super()._ghost_name(line)
 
-    def byte_axis(self, axis: dict[str, Any], most: int = MOST_TICKS) -> dict[str, Any]:
-        """Return a size axis whose ticks are KiB, MiB and GiB, number over unit."""
-        return {**axis, **byte_ticks(self.x_range, most)}
+    def lay_out_bytes(self, layout: dict[str, Any], most: int = MOST_TICKS) -> None:
+        """Give the size axis of a layout ticks of KiB, MiB and GiB, number over unit, and the room for two lines."""
+        layout["xaxis"] |= byte_ticks(self.x_range, most)
+        layout["margin"]["b"] += TICK_LINE_PX
 
 
 def byte_ticks(span: Range, most: int = MOST_TICKS) -> Part:

@@ -49,7 +49,7 @@ def draw_main(points: Sequence[Point], findings: TransferFindings, theme: Theme)
     curve, words = _fit(canvas, findings)
     notes += words
     layout = canvas.layout(entity_words(claim_main(findings)), Y_TITLE, format_bandwidth, X_TITLE)
-    layout["xaxis"] = canvas.byte_axis(layout["xaxis"])
+    canvas.lay_out_bytes(layout)
     layout["margin"]["t"] += room_above(notes)
     layout |= {"shapes": [*shapes, *_n_half(findings, theme)], "annotations": [*canvas.name_notes(), *notes]}
     return go.Figure([*curve, *canvas.traces()], layout)

@@ -5,6 +5,7 @@ from typing import Any
 from gpuexplain.experiments.transfer import spec
 from gpuexplain.experiments.transfer.bench import Bench
 from gpuexplain.experiments.transfer.buffers import Buffers
+from gpuexplain.experiments.transfer.sizes import say_bytes
 from gpuexplain.experiments.transfer.spec import EXPERIMENT_ID, TransferParams, plan_cases
 from gpuexplain.experiments.transfer.streams import cuda_streams
 from gpuexplain.hardware.cpu import inspect_cpu
@@ -17,7 +18,6 @@ from gpuexplain.measuring.session import Outcome, Session
 from gpuexplain.measuring.sweep import Sweep
 from gpuexplain.measuring.torch_setup import exact_fp32, use_devices
 from gpuexplain.model import Case
-from gpuexplain.units import format_size
 
 
 def measure(params_json: dict[str, Any], session: Session) -> Outcome:
@@ -37,7 +37,7 @@ def measure(params_json: dict[str, Any], session: Session) -> Outcome:
             bench.prepare,
             session,
             budget_s=params.sweep_budget_s,
-            say_x=format_size,
+            say_x=say_bytes,
             device_names={name: machine.device_name(name) for name in devices},
             conditions=ConditionsMonitor(
                 {name: gpu.uuid for name in devices if (gpu := machine.gpu(name)) is not None}

@@ -146,7 +146,7 @@ def _draw_times(
     total = say_bytes(lines[0].points[0].bytes or 0)
     titles = (f"time for {total}", "bytes of one piece") if is_total else ("time of one copy", "bytes of one copy")
     layout = canvas.layout(entity_words(claim_second(findings)), titles[0], format_time, titles[1])
-    layout["xaxis"] = canvas.byte_axis(layout["xaxis"])
+    canvas.lay_out_bytes(layout)
     layout |= {"shapes": shapes, "annotations": [*canvas.name_notes(), *notes]}
     return go.Figure(canvas.traces(), layout)
 

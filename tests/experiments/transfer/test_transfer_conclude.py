@@ -271,7 +271,7 @@ def test_a_missing_product_is_named() -> None:
     """The break-even needs three times."""
     points = [p for p in link_points() if p.series != spec.CPU_PRODUCT]
     found = find_transfer_findings(points).break_even
-    assert found == NotFound("break-even", "there is no trustworthy time of the CPU product")
+    assert found == NotFound("break-even", "there is no time of known bounds of the CPU product")
 
 
 # -- computed from a published link ---------------------------------------------------------------------
