@@ -284,7 +284,8 @@ def test_energy_is_read_at_the_largest_size_of_each_series() -> None:
     machine = make_machine()
     bench = Bench(machine, 2, Inputs.UNIFORM, {"cpu": SteadyCounter()})
     cases = [c for c in plan_cases(PrecisionParams(largest_side=128), machine) if c.series == "fp32"]
-    small, large = (bench.prepare(case).check() for case in cases)
+    watches = [bench.prepare(case) for case in cases]  # first all visits, then the checks
+    small, large = (watch.check() for watch in watches)
     assert (small.gauges.energy_j, small.gauges.not_reported) == (None, {})
     assert large.gauges.energy_j is not None
     assert large.gauges.energy_j > 0
