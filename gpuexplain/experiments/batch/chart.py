@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from gpuexplain.charts.axes import Range, log_range, value_axis
+from gpuexplain.charts.axes import Range, log_range, si_ticks, value_axis
 from gpuexplain.charts.figure import base_layout, empty_figure, level_line, note, shaded_range, vertical_line
 from gpuexplain.charts.labels import EndLabel, label_annotations, margin_for
 from gpuexplain.charts.marks import Line, Reading, line_traces, read_time, split_lines
@@ -25,6 +25,7 @@ KNEE_SHARE = 0.9
 # A ceiling further above what was measured than this would press the measured curve flat.
 CEILING_SHOWN_WITHIN = 64
 MOST_SIZE_TICKS = 4
+MOST_TIME_TICKS = 4
 MOST_LABELS = 9
 KNEE_RING_PX = 18
 RIGHT_OF_LABELS_PX = 40
@@ -199,7 +200,7 @@ def draw_second(points: Sequence[Point], findings: BatchFindings, theme: Theme) 
         left=LEFT_MARGIN_PX,
         right=max(RIGHT_OF_LABELS_PX, margin_for(names)),
     )
-    layout["xaxis"] = value_axis("time of one step", x_range, format_time, theme)
+    layout["xaxis"] = {**value_axis("time of one step", x_range, format_time, theme), **_few_ticks(x_range)}
     layout["yaxis"] = value_axis("examples per second", y_range, format_count, theme)
     layout["annotations"] = label_annotations(names, y_range, PALETTES[theme].background)
     traces = [_trade_off(line, theme) for line in lines]
@@ -207,6 +208,13 @@ def draw_second(points: Sequence[Point], findings: BatchFindings, theme: Theme) 
     if ring is not None:
         traces.append(ring)
     return go.Figure(traces, layout)
+
+
+def _few_ticks(span: Range) -> Part:
+    """Return as many ticks of time as stand side by side on a phone."""
+    times, texts = si_ticks(span, format_time)
+    step = math.ceil(len(times) / MOST_TIME_TICKS) or 1
+    return {"tickvals": times[::step], "ticktext": texts[::step], "tickangle": 0}
 
 
 def _trade_off(line: Line, theme: Theme) -> go.Scatter:

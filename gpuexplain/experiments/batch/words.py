@@ -264,11 +264,7 @@ def tell_ceiling(ceiling: BatchCeiling | NotFound) -> str:
     line = ""
     if ceiling.predicted_batch is not None:
         predicted = f"about batch{NBSP}{format_significant(ceiling.predicted_batch, 2)}"
-        line = (
-            f"by that line {limit} end at {predicted}"
-            if ceiling.limit_bytes
-            else f"by that line it ends at {predicted}"
-        )
+        line = f"by that line {limit} {'are' if ceiling.limit_bytes else 'is'} full at {predicted}"
     # Found, whatever was predicted.
     if ceiling.first_failed is not None:
         ran, failed = capitalise(say_batch(ceiling.largest_ran)), say_batch(ceiling.first_failed)

@@ -250,6 +250,14 @@ def test_a_flagged_point_is_open() -> None:
     assert line.marker.line.color.index(ENTITY_STYLES[Entity.WARNING].light) == 12
 
 
+def test_ticks_of_time_stand_side_by_side_on_a_phone() -> None:
+    """At most four, never turned."""
+    for points in PAGES.values():
+        axis = draw(points)[1].layout.xaxis
+        assert 1 <= len(axis.tickvals) <= 4
+        assert axis.tickangle == 0
+
+
 def test_sizes_are_powers_of_two_in_words() -> None:
     """At most four, whatever the range."""
     values, words = size_ticks((math.log10(20 * MIB), math.log10(3 * GIB)))

@@ -304,12 +304,12 @@ def test_memory_per_example_is_told(fit: MemoryFit, told: str) -> None:
 CEILINGS = {
     "found and predicted": (
         BatchCeiling(512 * MIB, 741, 512, 1024, True),
-        "Batch 512 ran, batch 1,024 ran out of memory; by that line the 512 MiB that a run may fill end at about batch "
+        "Batch 512 ran, batch 1,024 ran out of memory; by that line the 512 MiB that a run may fill are full at about batch "
         "740, which agrees.",
     ),
     "they differ": (
         BatchCeiling(512 * MIB, 5000, 512, 1024, False),
-        "Batch 512 ran, batch 1,024 ran out of memory; by that line the 512 MiB that a run may fill end at about batch "
+        "Batch 512 ran, batch 1,024 ran out of memory; by that line the 512 MiB that a run may fill are full at about batch "
         "5,000, which does not agree.",
     ),
     "found only": (
@@ -319,7 +319,7 @@ CEILINGS = {
     "found, limit unknown": (BatchCeiling(None, None, 512, 1024, None), "Batch 512 ran, batch 1,024 ran out of memory."),
     "predicted only": (
         BatchCeiling(8 * GIB, 427_996, 4096, None, None),
-        "By that line the 8.00 GiB that a run may fill end at about batch 430,000; nothing larger than batch 4,096 was "
+        "By that line the 8.00 GiB that a run may fill are full at about batch 430,000; nothing larger than batch 4,096 was "
         "tried.",
     ),
     "neither": (NotFound("memory ceiling", "no batch ran"), ""),
