@@ -56,6 +56,8 @@ SMALLEST_BYTES = 1024
 LARGEST_MIB = 1024
 # Pinning takes longer than the copy: beyond this size its share no longer changes, but its memory would count.
 LARGEST_PIN_THEN_COPY_BYTES = 256 * MIB
+# New memory comes on top of both buffers: beyond this size a run with its defaults would need more than 4 GB.
+LARGEST_FRESH_BYTES = 512 * MIB
 SMALLEST_PIECE_BYTES = 4096
 # Sizes at which a copy runs beside products; smaller ones are over before the second stream starts.
 OVERLAP_SIZES_BYTES = tuple(2**exponent * MIB for exponent in (0, 2, 4, 6, 8))
@@ -197,7 +199,8 @@ class _Plan:
             yield self._copy(MEMORY_COPY, size, threads)
             if threads > 1:
                 yield self._copy(MEMORY_COPY_ONE_THREAD, size, 1)
-            yield self._copy(MEMORY_COPY_FRESH, size, threads)
+            if size <= LARGEST_FRESH_BYTES:
+                yield self._copy(MEMORY_COPY_FRESH, size, threads)
         yield from self._pieces(MEMORY_COPY_PIECES, threads)
         yield self._product(CPU_PRODUCT, CPU)
 

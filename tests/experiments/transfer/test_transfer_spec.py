@@ -83,6 +83,13 @@ def test_a_machine_without_a_gpu_measures_memory_copies_called_that() -> None:
     assert [case.x for case in of(cases, spec.MEMORY_COPY)] == [float(size) for size in plan_sizes(GIB)]
 
 
+def test_new_memory_ends_at_512_mib() -> None:
+    """With both buffers of a gibibyte that keeps a default run under 4 GB."""
+    cases = plan_cases(TransferParams(), make_machine())
+    assert of(cases, spec.MEMORY_COPY_FRESH)[-1].x == 512 * MIB
+    assert 2 * GIB + 512 * MIB < 3e9
+
+
 def test_threads_are_those_of_the_machine_and_one() -> None:
     """A machine with one thread has one series."""
     cases = plan_cases(TransferParams(), make_machine(threads=8))
