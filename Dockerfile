@@ -19,7 +19,7 @@ COPY app.py LICENSE ./
 COPY .streamlit/config.toml .streamlit/
 COPY pages pages
 COPY gpuexplain gpuexplain
-COPY deploy/healthcheck.py deploy/
+COPY deploy/healthcheck.py deploy/back_up.py deploy/
 # The user who runs it cannot write here: compile now, or every start would.
 RUN python -m compileall -q app.py pages gpuexplain
 

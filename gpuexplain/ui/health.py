@@ -15,6 +15,7 @@ from gpuexplain.errors import GpuExplainError, StoreError
 from gpuexplain.settings import load_settings
 from gpuexplain.store.database import sqlite_file
 from gpuexplain.ui import engine_access as access
+from gpuexplain.ui.login_guard import STRANGER
 from gpuexplain.ui.metrics import metrics
 from gpuexplain.ui.store_notes import tell_store_notes
 from gpuexplain.units import format_size
@@ -40,13 +41,19 @@ async def live(_request: Request) -> JSONResponse:
     return JSONResponse({"live": True}, headers=_NO_STORE)
 
 
-async def ready(_request: Request) -> JSONResponse:
-    """Answer whether worker, store and disk can take a job, with the reason if not."""
+async def ready(request: Request) -> JSONResponse:
+    """Answer whether worker, store and disk can take a job, with the reason if not.
+
+    Where people sign in, strangers are told no reasons: those name folders of the machine.
+    """
     checks = await anyio.to_thread.run_sync(run_checks)
     is_ready = all(check.ok for check in checks)
+    is_stranger = bool(request.scope.get(STRANGER))
     body = {
         "ready": is_ready,
-        "checks": {check.name: {"ok": check.ok, "detail": check.detail} for check in checks},
+        "checks": {
+            check.name: {"ok": check.ok} | ({} if is_stranger else {"detail": check.detail}) for check in checks
+        },
     }
     return JSONResponse(body, status_code=200 if is_ready else 503, headers=_NO_STORE)
 

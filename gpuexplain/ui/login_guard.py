@@ -31,8 +31,10 @@ _MOST_CHARACTERS = 2_000
 # Guarded: all that Streamlit keeps for its pages, except what the sign-in page itself needs.
 _GUARDED = ("/media/", "/_stcore/", "/api/")
 _OPEN = frozenset(
-    {"/_stcore/health", "/_stcore/host-config", "/_stcore/stream", "/_stcore/metrics", "/api/live", "/api/ready"}
+    {"/_stcore/health", "/_stcore/host-config", "/_stcore/stream", "/_stcore/metrics"}
+    | {"/api/live", "/api/ready", "/api/metrics"}
 )
+STRANGER = "gpuexplain_stranger"  # in the scope: whoever asks is not signed in where people sign in
 _QUERY = re.compile(r"[A-Za-z0-9%&=+._~:/?@!$'()*,;|\-\[\]]*")
 
 
@@ -49,7 +51,8 @@ class LoginGuard:
             await self._app(scope, receive, send)
             return
         path = _inside(scope["path"], login)
-        if is_guarded(path) and not isinstance(_who(scope, login), Person):
+        scope[STRANGER] = not isinstance(_who(scope, login), Person)
+        if is_guarded(path) and scope[STRANGER]:
             refusal = PlainTextResponse("Sign in first.", 401, {"Cache-Control": "no-store"})
             await refusal(scope, receive, send)
         elif path == _SIGN_IN:

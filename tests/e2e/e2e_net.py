@@ -2,6 +2,7 @@
 
 import json
 import socket
+import time
 import urllib.error
 import urllib.request
 
@@ -11,6 +12,21 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def wait_for_port(port: int) -> None:
+    """Return once somebody listens on a port of this machine.
+
+    Raises:
+        TimeoutError: If nobody does in half a minute.
+    """
+    for _ in range(300):
+        try:
+            with socket.create_connection(("127.0.0.1", port), timeout=1):
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise TimeoutError(f"Nobody listens on port {port}.")
 
 
 def get_json(url: str) -> tuple[int, dict]:

@@ -3,15 +3,12 @@
 import os
 import re
 import shutil
-import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-from e2e_net import free_port
+from e2e_net import free_port, wait_for_port
 from e2e_server import ROOT
 
 NGINX = os.environ.get("NGINX") or shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
@@ -27,7 +24,7 @@ def behind_nginx(app_port: int, folder: Path, port: int) -> Iterator[str]:
     assert checked.returncode == 0, checked.stderr
     process = subprocess.Popen([NGINX, "-c", config], stderr=subprocess.DEVNULL)
     try:
-        _wait_for(port)
+        wait_for_port(port)
         yield f"https://127.0.0.1:{port}/gpu"
     finally:
         process.terminate()
@@ -60,13 +57,3 @@ def render(folder: Path, app_port: int, port: int, plain_port: int) -> Path:
         f"http {{ access_log {folder / 'access.log'};\n{scratch}\ninclude {folder / 'site.conf'}; }}\n"
     )
     return main
-
-
-def _wait_for(port: int) -> None:
-    for _ in range(100):
-        try:
-            with socket.create_connection(("127.0.0.1", port), timeout=1):
-                return
-        except OSError:
-            time.sleep(0.1)
-    pytest.fail("nginx did not answer")

@@ -19,6 +19,7 @@ from gpuexplain.errors import InputError
 from gpuexplain.settings import Settings
 from gpuexplain.ui import login_config, login_guard, login_page
 from gpuexplain.ui.headers import security_middleware
+from gpuexplain.ui.health import health_routes
 from gpuexplain.ui.login_config import Login, make_login
 from gpuexplain.ui.login_guard import is_guarded, own_page, page_in
 from gpuexplain.ui.login_rules import AllowList, Person, Refusal, judge, read_allow_list
@@ -146,6 +147,7 @@ def test_a_secrets_file_that_cannot_be_read_stops_the_start(tmp_path, monkeypatc
         ("/_stcore/stream", False),
         ("/api/live", False),
         ("/api/ready", False),
+        ("/api/metrics", False),
         ("/static/js/index.js", False),
         ("/matmul", False),
     ],
@@ -221,6 +223,19 @@ def test_a_file_needs_a_signed_cookie_of_somebody_who_may_come_in(monkeypatch: p
         assert "content-security-policy" in refused.headers
     assert ask(app, "/media/a.csv", good).body == b"a file"
     assert ask(make_app(monkeypatch, None), "/media/a.csv").body == b"a file"
+
+
+def test_a_stranger_learns_whether_we_are_ready_and_no_more(
+    monkeypatch: pytest.MonkeyPatch, runner: FakeRunner
+) -> None:
+    """Monitoring needs no sign-in; the reasons, which name folders, are for people who may come in."""
+    monkeypatch.setattr(login_guard, "find_login", lambda: LOGIN)
+    app = Starlette(routes=health_routes(), middleware=security_middleware())
+    told = ask(app, "/api/ready").json()
+    assert told["ready"] is True
+    assert {tuple(check) for check in told["checks"].values()} == {("ok",)}
+    signed_in = ask(app, "/api/ready", signed(monkeypatch, CLAIMS)).json()
+    assert {tuple(check) for check in signed_in["checks"].values()} == {("ok", "detail")}
 
 
 def test_the_sign_in_comes_back_to_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
