@@ -7,7 +7,7 @@ from gpuexplain.store.series_table import Table, TableRow, column_rows, input_er
 # A table with these is an export; its other columns are ours and need no complaint.
 EXPORT_COLUMNS = ("experiment", "series", "x", "median_s")
 # Of several series, the one that a question about a device means.
-_PREFERRED_SERIES = ("gpu_device", "gpu_call", "cpu")
+_PREFERRED_SERIES = ("gpu_device", "gpu_call", "cpu", "h2d_pinned", "h2d_pageable", "memory_copy")
 _CROSSOVER_SERIES = {
     "cpu_seconds": ("cpu",),
     "gpu_seconds": ("gpu_call", "gpu_device"),

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from transfer_made import MIB, PUBLISHED_NAME
+from transfer_made import MIB, PUBLISHED_NAME, link_points, memory_points
 
 from gpuexplain.analyse import analyse_file
 from gpuexplain.experiments.contract import FileOrigin
@@ -17,6 +17,8 @@ from gpuexplain.experiments.transfer.words import tell_answer
 from gpuexplain.findings import FitStatus, NHalfStatus
 from gpuexplain.hardware.reference import match_reference_gpu
 from gpuexplain.model import Flag, Point, Source, Status
+from gpuexplain.store.exports import export_csv
+from gpuexplain.store.run import StoredRun
 from gpuexplain.store.series_files import read_series
 from gpuexplain.units import NBSP
 from gpuexplain.wording.markup import plain
@@ -108,6 +110,21 @@ def test_a_file_is_never_called_a_transfer_or_this_machine() -> None:
     findings = find_transfer_findings(points_of((CASES / "x1_h2d_pinned.csv").read_bytes()))
     answer = plain(tell_answer(findings)).replace(NBSP, " ")
     assert answer == "In mine.csv, the copy reaches 11.1 GB/s; each copy costs 6.89 µs before its first byte."
+
+
+@pytest.mark.parametrize(
+    ("points", "series", "gbps"),
+    [(memory_points(), spec.MEMORY_COPY, 14.0), (link_points(), spec.H2D_PINNED, 25.0)],
+    ids=["memory", "link"],
+)
+def test_an_export_of_a_run_is_read_by_its_leading_series(points: list[Point], series: str, gbps: float) -> None:
+    """A note says which one."""
+    run = StoredRun(id="r", experiment="transfer", measuring_version=1, key="k", params={}, device="cpu", machine=None,
+                    state="done", reason="", n_points=len(points), created_at=1.0, points=tuple(points))  # fmt: skip
+    file = read_series("transfer", export_csv(run).encode(), "run.csv")
+    assert any(f"series {series} taken" in note for note in file.notes)
+    findings = find_transfer_findings(points_of_file(file, FileOrigin("run.csv")))
+    assert findings.headline.fit.fit_gbps == pytest.approx(gbps, rel=0.01)  # type: ignore[union-attr]
 
 
 def test_nvbandwidth_becomes_one_point_a_gpu_and_direction() -> None:
