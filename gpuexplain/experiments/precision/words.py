@@ -14,16 +14,17 @@ from gpuexplain.experiments.precision.found import DeviceFindings, FormatFinding
 from gpuexplain.experiments.precision.series import join_formats, name_format
 from gpuexplain.experiments.precision.spec import STEP_LAYERS, Inputs
 from gpuexplain.findings import LostUpdates, NotFound, PrecisionRanking, Speedup, SpeedVerdict, TradeOff
-from gpuexplain.model import Dtype
+from gpuexplain.model import BYTES_PER_VALUE, Dtype
 from gpuexplain.units import format_count, format_energy, format_error, format_factor, format_percent
 from gpuexplain.wording.caveats import say_here
 from gpuexplain.wording.markup import capitalise, term
-from gpuexplain.wording.phrases import join_words, say_interval
+from gpuexplain.wording.phrases import count_of, join_words, say_interval
 
 # From this share of the operands on, what a format cannot hold is worth a sentence: int8 rounds half a step
 # around zero to zero, which is 0.4 % of uniform inputs and costs nothing.
 NOTABLE_SHARE = 0.02
 ALL_LOST = 0.995
+_FP32_BYTES = BYTES_PER_VALUE[Dtype.FP32]
 
 
 def tell(findings: PrecisionFindings) -> Explanation:
@@ -282,7 +283,9 @@ def tell_advice(device: DeviceFindings) -> str:
 
 def _say_memory(found: FormatFinding | None) -> str:
     # How many bytes a value takes, against the four of fp32.
-    if found is None or found.bytes_per_value >= 4:
+    if found is None or found.bytes_per_value >= _FP32_BYTES:
         return ""
-    s = "" if found.bytes_per_value == 1 else "s"
-    return f" Each value takes {found.bytes_per_value} byte{s} instead of 4, so twice the model or batch fits."
+    fits = format_factor(_FP32_BYTES / found.bytes_per_value)
+    return (
+        f" Each value takes {count_of(found.bytes_per_value, 'byte')} instead of four: {fits} as many fit the memory."
+    )
