@@ -3,14 +3,16 @@
 import streamlit as st
 
 from gpuexplain.model import Point
+from gpuexplain.registry import EXPERIMENTS
 from gpuexplain.ui.result import Result
-from gpuexplain.units import format_count
+from gpuexplain.wording.phrases import say_n
 
 
 def point_label(point: Point) -> str:
-    """Return what a point is called in a list."""
+    """Return what a point is called in a list: its series, and its size in the words of its experiment."""
     series = point.series.replace("_", " ")
-    return f"{series}, n = {format_count(point.x)}"
+    experiment = EXPERIMENTS.get(point.experiment)
+    return f"{series}, {(experiment.say_x if experiment else say_n)(point.x)}"
 
 
 def choose_point(result: Result, key: str) -> Point | None:

@@ -184,6 +184,15 @@ def test_every_tab_opens(open_page: Open, keep, tab: str) -> None:
     assert not at.error
 
 
+def test_points_are_chosen_by_their_size_in_bytes(open_page: Open, keep) -> None:
+    """In the words of the experiment."""
+    keep(memory_points())
+    at = open_page("transfer")
+    options = [option.replace(NBSP, " ") for box in at.selectbox for option in box.options]
+    assert "memory copy, 256 MiB" in options
+    assert not any("n = " in option for option in options)
+
+
 def test_a_guess_is_judged_by_its_factor(open_page: Open, runner: FakeRunner) -> None:
     """In bytes per second."""
     at = open_page("transfer")
