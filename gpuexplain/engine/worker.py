@@ -91,7 +91,7 @@ class Worker:
         """Do what is asked until asked to exit."""
         while not isinstance(request := self._requests.get(), ExitRequest):
             self._channel.send(self._answer(request))
-            gc.collect()  # a job's tensors must not wait for chance
+            give_back_memory()
 
     def _answer(self, request: Request) -> Event:
         """Do one request; every way to fail becomes an event."""
@@ -143,6 +143,21 @@ class Worker:
 
         threads = request.threads if isinstance(request, ProbeRequest) else None
         return ProbedEvent(probe=probe_torch(threads or inspect_cpu().usable_threads))
+
+
+def give_back_memory() -> None:
+    """Free what a job left behind: its tensors, and what torch keeps of each GPU for later ones.
+
+    Others may want that memory while this process is idle.
+    """
+    gc.collect()  # tensors in reference cycles must not wait for chance
+    torch = sys.modules.get("torch")  # loaded by a measure module, never here
+    if torch is None or not torch.cuda.is_initialized():
+        return
+    try:
+        torch.cuda.empty_cache()
+    except RuntimeError:  # the context is poisoned: this worker is replaced
+        traceback.print_exc()
 
 
 def _tell_unexpected(error: Exception) -> str:
