@@ -30,6 +30,8 @@ from gpuexplain.findings import (
 from gpuexplain.model import Dtype, Flag, Point, Source, Status
 from gpuexplain.points import usable
 
+# The extremes of three samples enclose the median three times out of four, of five nearly always.
+FEWEST_FOR_EXTREMES = 3
 # Bounds this far apart decide nothing.
 UNKNOWN_FACTOR = 100.0
 
@@ -141,7 +143,8 @@ def _batch(point: Point) -> float:
 
 def _find_series(own: list[Point]) -> SeriesFinding:
     first = own[0]
-    good, is_provisional = most_trustworthy(own)
+    trusted, is_provisional = most_trustworthy(own)
+    good = [_with_bounds(p) for p in trusted]
     # What did not run is part of the knee's frame, what ran beside other work is not.
     knee = find_batch_knee(_frame([*good, *(p for p in own if p.status is not Status.OK)]))
     memory = find_memory_fit(_memory_frame(own))
@@ -165,7 +168,7 @@ def _find_series(own: list[Point]) -> SeriesFinding:
         memory=memory,
         ceiling=find_batch_ceiling(memory, _limit(own), max(ran, default=None), _first(failed, Status.OOM)),
         launch_limit=_first(failed, Status.LAUNCH_LIMIT),
-        alignment=find_alignment(_frame([_with_wide_bounds(p) for p in good])),
+        alignment=find_alignment(_frame(good)),
         cold_call=find_cold_call(own),
         flagged=tuple((f, c) for f in Flag if (c := sum(f in p.flags for p in own))),
         failed=failed,
@@ -216,12 +219,17 @@ def _frame(points: Sequence[Point]) -> pd.DataFrame:
     )
 
 
-def _with_wide_bounds(point: Point) -> Point:
-    """Return a measured point without an interval as one that decides nothing: one sample is no neighbour's match."""
+def _with_bounds(point: Point) -> Point:
+    """Return a point whose bounds are known: its interval, else its extremes, else bounds that decide nothing.
+
+    What others published stays as it is: its figures are all there is.
+    """
     if point.source is not Source.MEASURED or point.ci_low_s is not None or point.median_s is None:
         return point
-    wide = {"ci_low_s": point.median_s / UNKNOWN_FACTOR, "ci_high_s": point.median_s * UNKNOWN_FACTOR}
-    return point.model_copy(update=wide)
+    low_s, high_s = point.min_s, point.max_s
+    if point.n_samples < FEWEST_FOR_EXTREMES or low_s is None or high_s is None:
+        low_s, high_s = point.median_s / UNKNOWN_FACTOR, point.median_s * UNKNOWN_FACTOR
+    return point.model_copy(update={"ci_low_s": low_s, "ci_high_s": high_s})
 
 
 def _memory_frame(points: Sequence[Point]) -> pd.DataFrame:
@@ -236,7 +244,9 @@ def _find_crossover(measured: dict[str, list[Point]]) -> Crossover | None:
         return None
     columns = ("seconds", "seconds_lo", "seconds_hi")
     frames = [
-        _frame(most_trustworthy(own)[0]).set_index("batch")[[*columns]].add_prefix(f"{side}_")
+        _frame([_with_bounds(p) for p in most_trustworthy(own)[0]])
+        .set_index("batch")[[*columns]]
+        .add_prefix(f"{side}_")
         for side, own in (("cpu", cpu), ("gpu", gpu))
     ]
     return find_crossover(frames[0].join(frames[1], how="inner").reset_index(names="n"))

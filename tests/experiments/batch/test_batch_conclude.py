@@ -132,12 +132,26 @@ def test_disturbed_points_do_where_there_is_nothing_else() -> None:
 
 
 def test_one_sample_is_no_neighbours_match() -> None:
-    """Dense points without intervals decide nothing about multiples of 64; with them they do."""
+    """Dense points of two samples decide nothing about multiples of 64; with intervals they do."""
     dense = affine(CPU, 4e-3, 40e-6, (63, 64, 65, 127, 128, 129))
     assert isinstance(find_batch_findings(dense).series[0].alignment, Alignment)
-    bare = [p.model_copy(update={"ci_low_s": None, "ci_high_s": None}) for p in dense]
-    found = find_batch_findings(bare).series[0].alignment
+    found = find_batch_findings([sampled(p, 2) for p in dense]).series[0].alignment
     assert found == NotFound("alignment", "4 pairs are too uncertain to tell; run with a larger budget")
+
+
+def sampled(point: Point, n_samples: int) -> Point:
+    """Return a point with this many samples, 3 % apart, too few for an interval."""
+    bounds = {"ci_low_s": None, "ci_high_s": None, "min_s": 0.985 * point.median_s, "max_s": 1.015 * point.median_s}
+    return point.model_copy(update={"n_samples": n_samples, **bounds})
+
+
+@pytest.mark.parametrize(
+    ("n_samples", "low", "high"), [(1, 1, 4096), (2, 1, 4096), (3, 1024, 1024), (5, 1024, 1024)], ids=str
+)
+def test_a_knee_is_placed_by_extremes_from_three_samples_on(n_samples: int, low: int, high: int) -> None:
+    """One or two leave it anywhere."""
+    knee = find_batch_findings([sampled(p, n_samples) for p in cpu_points()]).series[0].knee
+    assert (knee.knee_batch, knee.knee_low, knee.knee_high) == (1024, low, high)
 
 
 def test_utilisation_is_that_of_the_driver() -> None:
