@@ -17,7 +17,15 @@ from gpuexplain.experiments.precision.series import entity_of, label_of
 from gpuexplain.experiments.titles import entity_words
 from gpuexplain.findings import LostUpdates, Speedup, SpeedVerdict
 from gpuexplain.model import Point
-from gpuexplain.units import NBSP, format_count, format_energy, format_factor, format_percent, format_significant
+from gpuexplain.units import (
+    NBSP,
+    format_count,
+    format_energy,
+    format_error,
+    format_factor,
+    format_percent,
+    format_significant,
+)
 from gpuexplain.wording.markup import plain
 from gpuexplain.wording.phrases import say_n
 
@@ -81,7 +89,7 @@ def describe_second(findings: PrecisionFindings) -> str:
 
 def _describe_lost(found: LostUpdates) -> str:
     count, share = found.lost[-1]
-    return f"{found.dtype} {format_percent(share)} of {format_count(count)}"
+    return f"{found.dtype} {format_error(share)} of {format_count(count)}"
 
 
 # -- rows ---------------------------------------------------------------------------------------
