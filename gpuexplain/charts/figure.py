@@ -1,5 +1,6 @@
 """What every chart shares: transparent ground, one grid, no legend, the finding as its title."""
 
+import copy
 import textwrap
 from collections.abc import Sequence
 from typing import Any
@@ -43,7 +44,7 @@ def base_layout(title: Words, theme: Theme, *, left: int, right: int) -> dict[st
     palette = PALETTES[theme]
     text = color_words(title, theme)
     return {
-        "template": None,
+        "template": "none",  # None would take the default in, which Streamlit fills with placeholders
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": FONT, "size": 12, "color": palette.text},
@@ -85,7 +86,7 @@ def without_title(figure: go.Figure) -> tuple[Words, go.Figure]:
         return [], figure
     n_lines = figure.layout.title.text.count("<br>") + 1
     height_px = TITLE_LINE_PX * n_lines + ABOVE_TITLE_PX - ABOVE_PLOT_PX
-    bare = go.Figure(figure)
+    bare = copy.deepcopy(figure)  # go.Figure(figure) would take in a default template
     bare.update_layout(title={"text": ""}, meta=None)
     bare.layout.margin.t = (figure.layout.margin.t or 0) - height_px
     bare.layout.height = (figure.layout.height or HEIGHT_PX) - height_px

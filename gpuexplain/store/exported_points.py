@@ -4,7 +4,6 @@
 all its series, whatever the export was written as.
 """
 
-import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,6 +23,10 @@ _NESTED = frozenset({"samples_s", "calls_per_sample", "warmup_s", "conditions", 
 _READ = tuple(name for name in Point.model_fields if name not in _NESTED)
 _TIMES = ("median_s", "q1_s", "q3_s", "min_s", "max_s", "ci_low_s", "ci_high_s", "first_call_s")
 _AMOUNTS = ("flops", "bytes", "items")
+# No call is shorter than a picosecond or longer than a month, no size or amount beyond 1e30.
+_SHORTEST_S, _LONGEST_S = 1e-12, 3e6
+_LARGEST = 1e30
+_BOUND_ROUNDING = 1e-6  # bounds are printed with fewer digits than the figure they enclose
 _REMEDY = "Export the run again."
 
 
@@ -92,6 +95,7 @@ def _checked(points: Iterable[tuple[int, Point]], name: str) -> tuple[Point, ...
         if row > MOST_ROWS + 1:
             raise input_error(name, f"more than {MOST_ROWS:,} points", "Export fewer.", row)
         wrong = next((column for column in ("x", *_TIMES, *_AMOUNTS) if not _is_sound(point, column)), None)
+        wrong = wrong or _wrong_bound(point)
         if wrong is not None:
             problem = f"{getattr(point, wrong)!r} cannot have been measured"
             raise input_error(name, problem, _REMEDY, row, wrong)
@@ -104,5 +108,18 @@ def _checked(points: Iterable[tuple[int, Point]], name: str) -> tuple[Point, ...
 def _is_sound(point: Point, column: str) -> bool:
     number = getattr(point, column)
     if number is None:
-        return column != "x"
-    return math.isfinite(number) and (number >= 0 if column in _AMOUNTS else number > 0)
+        return True
+    if column in _TIMES:
+        return bool(_SHORTEST_S <= number <= _LONGEST_S)
+    return bool(0 <= number <= _LARGEST) and (number > 0 or column != "x")
+
+
+def _wrong_bound(point: Point) -> str | None:
+    """Return the bound of the interval that lies on the wrong side of the median."""
+    if point.median_s is None:
+        return next((bound for bound in ("ci_low_s", "ci_high_s") if getattr(point, bound) is not None), None)
+    if point.ci_low_s is not None and point.ci_low_s > point.median_s * (1 + _BOUND_ROUNDING):
+        return "ci_low_s"
+    if point.ci_high_s is not None and point.ci_high_s < point.median_s * (1 - _BOUND_ROUNDING):
+        return "ci_high_s"
+    return None

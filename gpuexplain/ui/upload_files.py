@@ -17,7 +17,16 @@ from gpuexplain.ui.upload_read import FileContent, content_digest, points_of, re
 MOST_FILES = 4
 GPU_CHARACTERS = 60
 # What a slice may run into when points are none that its own sweep could have made.
-UNTOLD = (GpuExplainError, ArithmeticError, LookupError, TypeError, ValueError)
+UNTOLD = (
+    GpuExplainError,
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    StopIteration,
+    TypeError,
+    ValueError,
+)
 
 
 @dataclass(frozen=True, slots=True)

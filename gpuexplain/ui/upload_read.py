@@ -21,7 +21,6 @@ MOST_SIZES = 1000
 # More than any run has: beyond, an export is none of ours.
 MOST_POINTS = 5000
 MOST_SERIES = 60
-UNKNOWN_PART = "part of unknown make"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,24 +93,23 @@ def points_of(experiment: Experiment, content: FileContent, gpu_name: str, dtype
     """Return the points of a file, with what a visitor says of it: recorded ones, all named by the file."""
     if content.series is None:
         note = f"{content.label}, measured on {content.machine_name}" if content.machine_name else content.label
-        return thin([_foreign(point, note) for point in content.exported])
+        return thin([_foreign(point, content.label, note) for point in content.exported])
     assert experiment.points_of_file is not None
     frame = content.series.frame
     if len(frame) > MOST_SIZES:
         frame = frame.iloc[_spread(len(frame), MOST_SIZES)].reset_index(drop=True)
     origin = FileOrigin(content.label, plain_label(gpu_name), dtype)
     points = experiment.points_of_file(replace(content.series, frame=frame), origin)
-    return tuple(_foreign(point, content.label) for point in points)
+    return tuple(_foreign(point, content.label, content.label) for point in points)
 
 
-def _foreign(point: Point, note: str) -> Point:
+def _foreign(point: Point, label: str, note: str) -> Point:
     """Return a point as one that was not measured here, its texts fit for our sentences."""
-    is_unnamed = point.device_name in ("", note)
     return point.model_copy(
         update={
             "source": Source.RECORDED,
             "source_note": note,
-            "device_name": UNKNOWN_PART if is_unnamed else plain_label(point.device_name),
+            "device_name": plain_label(point.device_name) or label,
             "device": plain_label(point.device, TEXT_CHARACTERS),
             "series": plain_label(point.series),
             "reason": plain_label(point.reason, TEXT_CHARACTERS),

@@ -59,7 +59,7 @@ def test_the_layout_is_transparent_without_template_or_legend() -> None:
     """The page's own ground shows; the title starts at the left edge."""
     layout = base_layout([("A finding", None)], "dark", left=60, right=40)
     figure = go.Figure(layout=layout)
-    assert layout["template"] is None
+    assert figure.layout.template.layout.to_plotly_json() == {}
     assert (figure.layout.paper_bgcolor, figure.layout.plot_bgcolor) == ("rgba(0,0,0,0)",) * 2
     assert figure.layout.showlegend is False
     assert (figure.layout.title.text, figure.layout.title.xanchor) == ("<b>A finding</b>", "left")
@@ -98,6 +98,7 @@ def test_a_title_can_stand_above_its_figure_instead() -> None:
     plots = [fig.layout.height - fig.layout.margin.t for fig in (figure, bare)]
     assert plots[0] == plots[1]
     assert (figure.layout.height, bare.layout.margin.t) == (HEIGHT_PX, 14)
+    assert len(bare.to_json()) < len(figure.to_json())
     assert "The GPU" in figure.layout.title.text
 
 
