@@ -6,7 +6,7 @@ from typing import Any
 
 from gpuexplain.charts.axes import Range, power_of_two_ticks
 from gpuexplain.charts.canvas import Canvas, Part
-from gpuexplain.charts.marks import Line, Reading, read_time
+from gpuexplain.charts.marks import Line, Read, Reading, read_time
 from gpuexplain.experiments.transfer.sizes import say_bytes
 from gpuexplain.model import Point, Source
 from gpuexplain.units import NBSP
@@ -16,6 +16,10 @@ FREE_ABOVE_PX = 14  # of which this much is there anyway, under the title
 TICK_LINE_PX = 16  # the second line of a tick
 # More ticks in two lines would touch each other on a chart 343 px wide.
 MOST_TICKS = 5
+
+
+# Above the highest point: half of a name in two lines stands there, and must not be cut off.
+AIR_ABOVE = 1.4
 
 
 def read_bandwidth(point: Point) -> Reading | None:
@@ -47,6 +51,12 @@ def byte_ticks(span: Range, most: int = MOST_TICKS) -> Part:
     """Return powers of two inside a log10 range, written as ``64`` over ``KiB``."""
     sizes, _ = power_of_two_ticks(span, most=most)
     return {"tickvals": sizes, "ticktext": [say_bytes(size).replace(NBSP, "<br>") for size in sizes]}
+
+
+def air_above(lines: Sequence[Line], read: Read) -> list[float]:
+    """Return a y value above every point, to be kept inside the axis; none without points."""
+    values = [reading.value for line in lines for _, reading in line.readings(read)]
+    return [AIR_ABOVE * max(values)] if values else []
 
 
 def within_reach(points: Sequence[Point]) -> list[Point]:

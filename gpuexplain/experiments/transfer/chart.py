@@ -11,8 +11,10 @@ from gpuexplain.charts.marks import split_lines
 from gpuexplain.charts.theme import ENTITY_STYLES, SHADE_OPACITY, Entity, Theme, with_alpha
 from gpuexplain.experiments.titles import entity_words
 from gpuexplain.experiments.transfer.canvas import (
+    AIR_ABOVE,
     CopyCanvas,
     above_plot,
+    air_above,
     read_bandwidth,
     room_above,
     side_of,
@@ -34,8 +36,6 @@ Y_TITLE = "copied bytes per second"
 FIT_NAME = "fitted: latency + bytes / rate"
 # Points of the fitted curve: enough to look smooth over six decades.
 CURVE_POINTS = 49
-# Air above the highest level, as a factor of its rate.
-AIR_ABOVE = 1.4
 
 
 def draw_main(points: Sequence[Point], findings: TransferFindings, theme: Theme) -> go.Figure:
@@ -43,8 +43,8 @@ def draw_main(points: Sequence[Point], findings: TransferFindings, theme: Theme)
     lines = split_lines(within_reach(points), LOOKS)
     if not any(p.rate_bytes or p.status is not Status.OK for line in lines for p in line.points):
         return empty_figure(plain(claim_main(findings)), HINT, theme)
-    levels = _level_rates(findings)
-    canvas = CopyCanvas(lines, read_bandwidth, theme, extra_y=[AIR_ABOVE * rate for rate in levels])
+    room = [*air_above(lines, read_bandwidth), *(AIR_ABOVE * rate for rate in _level_rates(findings))]
+    canvas = CopyCanvas(lines, read_bandwidth, theme, extra_y=room)
     shapes, notes = _levels(canvas, findings)
     curve, words = _fit(canvas, findings)
     notes += words

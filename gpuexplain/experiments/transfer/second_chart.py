@@ -13,7 +13,7 @@ from gpuexplain.charts.marks import read_time, split_lines
 from gpuexplain.charts.theme import ENTITY_STYLES, PALETTES, Entity, SeriesLook, Theme
 from gpuexplain.experiments.titles import entity_words
 from gpuexplain.experiments.transfer.borrowed import BorrowedCopy
-from gpuexplain.experiments.transfer.canvas import CopyCanvas, above_plot, room_above, side_of, within_reach
+from gpuexplain.experiments.transfer.canvas import CopyCanvas, above_plot, air_above, room_above, side_of, within_reach
 from gpuexplain.experiments.transfer.chart import HINT
 from gpuexplain.experiments.transfer.claims import claim_second, say_reuses
 from gpuexplain.experiments.transfer.conclude import TransferFindings
@@ -137,7 +137,8 @@ def _draw_times(
         return empty_figure(plain(claim_second(findings)), HINT, theme)
     is_total = looks is PIECES_LOOKS
     levels = _compared_with(findings) if is_total else _fixed_price(findings)
-    canvas = CopyCanvas(lines, read_time, theme, extra_y=[time_s for time_s, _, _ in levels])
+    air = air_above(lines, read_time)
+    canvas = CopyCanvas(lines, read_time, theme, extra_y=[*air, *(time_s for time_s, _, _ in levels)])
     shapes, notes = [], []
     for time_s, text, entity in levels:
         line, words = canvas.level(time_s, text, ENTITY_STYLES[entity].color(theme), ENTITY_STYLES[entity].dash)
