@@ -159,8 +159,9 @@ def make_examples(network: "Network", batch: int, device: str) -> tuple[Tensor, 
 
 def fill(rows: Tensor, batch: int, device: str) -> Tensor:
     """Return ``batch`` rows on a device, repeating those given."""
+    rows = rows[:batch].to(device)
     if batch <= len(rows):
-        return rows[:batch].to(device)
+        return rows
     filled = torch.empty((batch, *rows.shape[1:]), dtype=rows.dtype, device=device)
     for start in range(0, batch, len(rows)):
         filled[start : start + len(rows)] = rows[: batch - start]

@@ -26,8 +26,16 @@ from gpuexplain.units import format_size
 
 # Examples that are compared with float64.
 REFERENCE_ROWS = 4
-# How a CPU's libraries say that an allocation failed, besides torch's own words.
-_CPU_MEMORY_TEXTS = ("std::bad_alloc", "could not create a primitive", "could not create a memory", "out of memory")
+# How libraries say that an allocation failed, besides torch's own words. None of it poisons a device.
+_MEMORY_TEXTS = (
+    "std::bad_alloc",
+    "could not create a primitive",  # oneDNN, on a CPU
+    "could not execute a primitive",
+    "could not create a memory",
+    "ALLOC_FAILED",  # cuDNN
+    "ALLOCATION_FAILED",
+    "unable to find an engine",  # cuDNN, where no algorithm's workspace fits
+)
 
 
 class Desk:
@@ -65,8 +73,7 @@ class Desk:
         except OutOfMemoryError:
             is_full = True
         except DeviceLostError as error:
-            # Without a GPU there is no context to lose.
-            if not (self._is_cpu and any(text in str(error) for text in _CPU_MEMORY_TEXTS)):
+            if not any(text in str(error) for text in _MEMORY_TEXTS):
                 raise
             is_full = True
         if is_full:  # outside the except block: the exception holds the tensors

@@ -19,7 +19,7 @@ from gpuexplain.experiments.batch.plan import make_case, plan_cases  # noqa: E40
 from gpuexplain.experiments.batch.spec import BatchParams  # noqa: E402
 from gpuexplain.hardware.cpu import inspect_cpu  # noqa: E402
 from gpuexplain.measuring.memory import read_process_bytes  # noqa: E402
-from gpuexplain.measuring.stopwatch import OutOfMemoryError  # noqa: E402
+from gpuexplain.measuring.stopwatch import DeviceLostError, LaunchLimitError, OutOfMemoryError  # noqa: E402
 from gpuexplain.model import Dtype, Flag, Status  # noqa: E402
 
 TINY = {
@@ -139,6 +139,26 @@ def test_a_step_beyond_the_limit_is_out_of_memory_and_the_desk_goes_on() -> None
     desk.bind(8)
     with desk.guard():
         assert desk.step().shape == (8, 1024)
+
+
+@pytest.mark.parametrize(
+    ("raised", "expected"),
+    [
+        (RuntimeError("could not create a primitive"), OutOfMemoryError),
+        (RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"), OutOfMemoryError),
+        (RuntimeError("GET was unable to find an engine to execute this computation"), OutOfMemoryError),
+        (RuntimeError("std::bad_alloc"), OutOfMemoryError),
+        (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB."), OutOfMemoryError),
+        (RuntimeError("CUDA error: invalid configuration argument"), LaunchLimitError),
+        (RuntimeError("CUDA error: an illegal memory access was encountered"), DeviceLostError),
+    ],
+    ids=["oneDNN", "cuDNN", "no workspace", "C++", "torch", "launch limit", "lost"],
+)
+def test_libraries_say_out_of_memory_in_many_ways(raised: Exception, expected: type[Exception]) -> None:
+    """A launch limit and a lost device are something else."""
+    desk = Desk(BatchParams(mode="inference", width=8, depth=1), "cpu", Dtype.FP32, None)
+    with pytest.raises(expected), desk.guard():
+        raise raised
 
 
 def test_the_check_of_a_large_model_is_not_limited() -> None:
