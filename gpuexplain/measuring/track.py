@@ -60,8 +60,12 @@ class Track:
         self.shortest_block_s = min(self.shortest_block_s, block.timed_s)
         self.changed = True
         if is_convergence_check(len(self.samples_s)):
-            half_width = summarise(self.samples_s).half_width
-            self.converged = half_width is not None and half_width <= TARGET_HALF_WIDTH
+            self.judge()
+
+    def judge(self) -> None:
+        """Decide from the samples whether the interval is narrow enough."""
+        half_width = summarise(self.samples_s).half_width
+        self.converged = half_width is not None and half_width <= TARGET_HALF_WIDTH
 
     def end(self, status: Status, reason: str) -> None:
         """Close the case with an outcome that is not ok."""

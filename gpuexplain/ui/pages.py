@@ -32,11 +32,12 @@ BY_HAND = PageSpec("by_hand", "Understand", "One layer by hand", ":material/calc
 WORKERS = PageSpec("workers", "Understand", "Many workers", ":material/groups:", "workers")
 STOPWATCH = PageSpec("stopwatch", "Understand", "The stopwatch trap", ":material/timer_off:", "stopwatch")
 MEMORY = PageSpec("memory", "Understand", "The memory wall", ":material/landscape:", "memory")
+STEP = PageSpec("step", "Understand", "Anatomy of a training step", ":material/biotech:", "training-step")
 SCALING = PageSpec("scaling", "Understand", "More devices", ":material/hub:", "more-devices")
 GLOSSARY = PageSpec("glossary", "About", "Glossary", ":material/menu_book:", "glossary")
 METHOD = PageSpec("method", "About", "How we measure", ":material/timer:", "method")
 
-PAGES = (HOME, MATMUL, BATCH, PRECISION, TRANSFER, BY_HAND, WORKERS, STOPWATCH, MEMORY, SCALING, GLOSSARY, METHOD)
+PAGES = (HOME, MATMUL, BATCH, PRECISION, TRANSFER, BY_HAND, WORKERS, STOPWATCH, MEMORY, STEP, SCALING, GLOSSARY, METHOD)
 
 
 def lab_page(experiment_id: str) -> PageSpec | None:
