@@ -8,6 +8,7 @@ import pytest
 
 from gpuexplain.experiments.contract import Experiment
 from gpuexplain.hardware.inspect import inspect_machine
+from gpuexplain.model import Dtype, Point
 from gpuexplain.registry import EXPERIMENTS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -50,6 +51,22 @@ def test_home_the_tour_and_tables_can_name_it(experiment: Experiment) -> None:
     if experiment.question is not None:
         assert experiment.question.ask(True)
         assert experiment.question.find_answer(experiment.find([])) is None
+
+
+def test_a_run_from_elsewhere_with_foreign_series_breaks_nothing(experiment: Experiment) -> None:
+    """An import may hold series that this release does not know: words and figures come all the same."""
+    foreign = Point(
+        experiment=experiment.id, series="from_the_future", x=8.0, shape=(8,), dtype=Dtype.FP32, device="cpu",
+        median_s=0.1, ci_low_s=0.1, ci_high_s=0.1, first_call_s=0.1, n_samples=7, flops=10.0, bytes=10.0,
+    )  # fmt: skip
+    findings = experiment.find([foreign])
+    points = experiment.flag_points([foreign], findings)
+    assert experiment.tell(findings).answer
+    experiment.draw_main(points, findings, "light")
+    experiment.draw_second(points, findings, "dark")
+    experiment.headline(findings)
+    assert isinstance(experiment.findings_json(findings), dict)
+    assert isinstance(experiment.write_snippet(experiment.params_type(), foreign), str)
 
 
 def test_its_standalone_script_compiles_and_needs_only_torch(experiment: Experiment) -> None:

@@ -14,7 +14,7 @@ from gpuexplain.analysis.crossover import find_crossover
 from gpuexplain.analysis.launch import find_cold_call
 from gpuexplain.analysis.noise import find_noise_floor
 from gpuexplain.analysis.trust import most_trustworthy
-from gpuexplain.experiments.batch.series import SeriesName, read_series
+from gpuexplain.experiments.batch.series import LOOKS, SeriesName, read_series
 from gpuexplain.findings import (
     Alignment,
     BatchCeiling,
@@ -122,6 +122,7 @@ class BatchFindings:
 
 def find_batch_findings(points: Sequence[Point]) -> BatchFindings:
     """Return what the points say; published points may stand beside measured ones."""
+    points = [p for p in points if p.series in LOOKS]  # a run from elsewhere may hold others
     # Of a series with several origins the measured one is concluded from.
     by_origin = sorted(points, key=lambda p: p.source is not Source.MEASURED)
     found: dict[str, tuple[SeriesFinding, list[Point]]] = {}

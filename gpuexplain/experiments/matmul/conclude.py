@@ -17,6 +17,7 @@ from gpuexplain.experiments.matmul.spec import (
     GPU_CALL,
     GPU_DEVICE,
     GPU_WITH_TRANSFER,
+    SERIES,
 )
 from gpuexplain.findings import (
     ColdCall,
@@ -109,6 +110,7 @@ class MatmulFindings:
 
 def find_matmul_findings(points: Sequence[Point]) -> MatmulFindings:
     """Return what the points say; published points may stand beside measured ones."""
+    points = [p for p in points if p.series in SERIES]  # a run from elsewhere may hold others
     # Of a series with several origins the measured one is concluded from.
     by_origin = sorted(points, key=lambda p: p.source is not Source.MEASURED)
     keys = list(dict.fromkeys((p.series, p.device, p.source) for p in by_origin))

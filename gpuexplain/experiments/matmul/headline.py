@@ -15,6 +15,11 @@ def find_headline(findings: MatmulFindings) -> Headline | None:
     # Two series with a common size, both from the same origin.
     if pair is not None and found is not None:
         factor, n = found
+        # The wider side is behind at this size: the other one is the news.
+        if factor < 1:
+            return Headline(
+                _label(pair, wins=False), format_factor(1 / factor), _interval(pair, wins=False), f"at {say_n(n)}"
+            )
         return Headline(_label(pair), format_factor(factor), _interval(pair), f"at {say_n(n)}")
     series = headline_series(findings)
     rate = best_rate_flops(series) if series is not None else None
@@ -24,10 +29,15 @@ def find_headline(findings: MatmulFindings) -> Headline | None:
     return None
 
 
-def _label(pair: PairFinding) -> str:
-    return "All CPU threads over one" if pair.challenger.series == CPU else "GPU over CPU"
+def _label(pair: PairFinding, *, wins: bool = True) -> str:
+    if pair.challenger.series == CPU:
+        return "All CPU threads over one" if wins else "One CPU thread over all"
+    return "GPU over CPU" if wins else "CPU over GPU"
 
 
-def _interval(pair: PairFinding) -> str:
+def _interval(pair: PairFinding, *, wins: bool = True) -> str:
     low, high = pair.crossover.speedup_low, pair.crossover.speedup_high
-    return f"{format_significant(low, 3)} to {format_significant(high, 3)}" if low and high else ""
+    if not low or not high:
+        return ""
+    ends = (low, high) if wins else (1 / high, 1 / low)
+    return f"{format_significant(ends[0], 3)} to {format_significant(ends[1], 3)}"

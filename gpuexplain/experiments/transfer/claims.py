@@ -48,7 +48,8 @@ _ENTITIES = {spec.CPU_PRODUCT: "cpu", spec.MEMORY_COPY_PIECES: "cpu", spec.GPU_P
 def name_series(series: str) -> str:
     """Return what a sentence calls a series, in its colour."""
     entity = LOOKS[series].entity if series in LOOKS else _ENTITIES.get(series, "transfer")
-    return mark(entity, _NAMES[series])
+    # A run from elsewhere may hold series of another release.
+    return mark(entity, _NAMES.get(series, series.replace("_", " ")))
 
 
 def name_part(series: SeriesFinding) -> str:

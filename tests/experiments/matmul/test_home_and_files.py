@@ -24,6 +24,15 @@ def test_home_says_by_how_much_all_threads_win() -> None:
     assert headline(cpu_points()) == ("All CPU threads over one", "1.90 ×", "1.86 to 1.93", "at n = 1,024")
 
 
+def test_home_names_the_winner_whoever_it_is() -> None:
+    """Threads that stood in each other's way: one is the news, as a number above one."""
+    points = [p if p.series == CPU else p.model_copy(update={"median_s": (p.median_s or 0) / 4}) for p in cpu_points()]
+    points = [p.model_copy(update={"ci_low_s": p.median_s, "ci_high_s": p.median_s}) for p in points]
+    found = headline(points)
+    assert found is not None
+    assert (found[0], found[1][:4], found[2]) == ("One CPU thread over all", "2.11", "2.11 to 2.11")
+
+
 def test_home_says_by_how_much_the_gpu_wins() -> None:
     """The call time of the GPU against the CPU with all threads."""
     found = headline([*cpu_points(), *gpu_points()])
