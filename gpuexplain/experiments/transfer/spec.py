@@ -54,10 +54,10 @@ BYTES_PER_VALUE = 4  # fp32, as most programs copy
 MIB = 2**20
 SMALLEST_BYTES = 1024
 LARGEST_MIB = 1024
-# Pinning takes longer than the copy: beyond this size its share no longer changes, but its memory would count.
-LARGEST_PIN_THEN_COPY_BYTES = 256 * MIB
-# New memory comes on top of both buffers: beyond this size a run with its defaults would need more than 4 GB.
-LARGEST_FRESH_BYTES = 512 * MIB
+# The series that only accompany the others (one thread, new memory, pinning first, device time) have every second
+# size, and end here: their factors no longer change, but their time and the memory that two of them add would count.
+COMPANION_STEP = 4
+LARGEST_COMPANION_BYTES = 256 * MIB
 SMALLEST_PIECE_BYTES = 4096
 # Sizes at which a copy runs beside products; smaller ones are over before the second stream starts.
 OVERLAP_SIZES_BYTES = tuple(2**exponent * MIB for exponent in (0, 2, 4, 6, 8))
@@ -108,6 +108,16 @@ def plan_sizes(largest_bytes: int) -> list[int]:
         sizes.append(size)
         size *= 2
     return [*sizes, largest_bytes]
+
+
+def plan_companion_sizes(largest_bytes: int) -> list[int]:
+    """Return the sizes (bytes) of a series that accompanies another: powers of four from 1 KiB to 256 MiB."""
+    sizes = []
+    size = SMALLEST_BYTES
+    while size <= min(largest_bytes, LARGEST_COMPANION_BYTES):
+        sizes.append(size)
+        size *= COMPANION_STEP
+    return sizes
 
 
 def plan_pieces(total_bytes: int) -> list[int]:
@@ -197,10 +207,10 @@ class _Plan:
         threads = self.machine.cpu.usable_threads
         for size in plan_sizes(self._largest_bytes):
             yield self._copy(MEMORY_COPY, size, threads)
+        for size in plan_companion_sizes(self._largest_bytes):
             if threads > 1:
                 yield self._copy(MEMORY_COPY_ONE_THREAD, size, 1)
-            if size <= LARGEST_FRESH_BYTES:
-                yield self._copy(MEMORY_COPY_FRESH, size, threads)
+            yield self._copy(MEMORY_COPY_FRESH, size, threads)
         yield from self._pieces(MEMORY_COPY_PIECES, threads)
         yield self._product(CPU_PRODUCT, CPU)
 
@@ -209,10 +219,11 @@ class _Plan:
     def link_cases(self) -> Iterator[Case]:
         """Yield the cases of a machine with a GPU."""
         for size in plan_sizes(self._largest_bytes):
-            for series in (H2D_PAGEABLE, D2H_PAGEABLE, H2D_PINNED, D2H_PINNED, H2D_PINNED_DEVICE):
+            for series in (H2D_PAGEABLE, D2H_PAGEABLE, H2D_PINNED, D2H_PINNED):
                 yield self._copy(series, size)
-            if size <= LARGEST_PIN_THEN_COPY_BYTES:
-                yield self._copy(H2D_PIN_THEN_COPY, size)
+        for size in plan_companion_sizes(self._largest_bytes):
+            for series in (H2D_PIN_THEN_COPY, H2D_PINNED_DEVICE):
+                yield self._copy(series, size)
         for series in (H2D_PIECES, H2D_PINNED_PIECES):
             yield from self._pieces(series)
         for size in OVERLAP_SIZES_BYTES:

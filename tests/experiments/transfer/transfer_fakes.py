@@ -15,6 +15,7 @@ from gpuexplain.experiments.transfer.streams import Streams
 from gpuexplain.hardware.machine import Machine
 from gpuexplain.measuring.session import Outcome, Progress
 from gpuexplain.measuring.sweep import Sweep
+from gpuexplain.measuring.track import Track
 from gpuexplain.model import Case, Point
 
 WITH_GPU = make_machine(gpu_free_bytes=70 * GIB)
@@ -87,6 +88,20 @@ class KeepingSession:
 
     def cancelled(self) -> bool:
         return self.stop
+
+
+def visit_each(bench: Bench, cases: list[Case], n_blocks: int = 3) -> list[Point]:
+    """Return the point of every case after a few blocks and its check: however busy the machine is."""
+    points = []
+    for case in cases:
+        track = Track(case, bench.prepare(case))
+        assert track.stopwatch is not None
+        track.first_call_s = track.stopwatch.call_once()
+        for _ in range(n_blocks):
+            track.add(track.stopwatch.time_block(untimed=0, n_calls=1), 1)
+        track.take_check(track.stopwatch.check())
+        points.append(track.point("transfer", "Fake"))
+    return points
 
 
 def sweep(bench: Bench, cases: list[Case], budget_s: float, **options: object) -> tuple[list[Point], Outcome]:
