@@ -10,6 +10,7 @@ from gpuexplain.analysis.crossover import find_crossover
 from gpuexplain.analysis.matmul_peak import find_matmul_peak
 from gpuexplain.analysis.precision_ranking import find_precision_ranking
 from gpuexplain.analysis.transfer_fit import find_transfer_fit
+from gpuexplain.asked import shown
 from gpuexplain.errors import InputError
 from gpuexplain.findings import BatchKnee, Crossover, MatmulPeak, PrecisionRanking, TransferFit
 from gpuexplain.model import Dtype
@@ -63,7 +64,7 @@ def _check_dtype(dtype: Dtype | str | None) -> Dtype | None:
     try:
         return Dtype(str(dtype).lower())
     except ValueError:
-        raise InputError(f"Cannot use dtype {dtype!r}. Choose one of {', '.join(Dtype)}.") from None
+        raise InputError(f"Cannot use dtype {shown(dtype)}. Choose one of {', '.join(Dtype)}.") from None
 
 
 def _analyse(experiment: str, series: SeriesFile, gpu: str | None, dtype: Dtype | None) -> Analysis:

@@ -42,8 +42,12 @@ def check_params(params_type: type[P], given: Mapping[str, Any]) -> Reading[P]:
 
     A bad value is left out, and ``problems`` says which field, which value and what is allowed.
     """
-    values = dict(given)
-    problems: dict[str, None] = {}
+    fields = params_type.model_fields
+    values = {name: value for name, value in given.items() if name in fields}
+    allowed = ", ".join(fields)
+    problems = {
+        f"{shown(name)} is no parameter here. Allowed: {allowed}.": None for name in given if name not in fields
+    }
     while True:
         try:
             return Reading(params_type.model_validate(values), tuple(problems))
@@ -71,15 +75,12 @@ def _blamed(params_type: type[Params], detail: ErrorDetails, values: Mapping[str
     """Return the given values to leave out: the one named, else the optional ones, else all of them."""
     if detail["loc"] and detail["loc"][0] in values:
         return [str(detail["loc"][0])]
-    fields = params_type.model_fields
-    optional = [name for name in values if name in fields and fields[name].default is None]
+    optional = [name for name in values if params_type.model_fields[name].default is None]
     return optional or list(values)
 
 
 def _tell(params_type: type[Params], detail: ErrorDetails, values: Mapping[str, Any], blamed: list[str]) -> str:
     name = blamed[0]
-    if detail["type"] == "extra_forbidden":
-        return f"{shown(name)} is no parameter here. Allowed: {', '.join(params_type.model_fields)}."
     if detail["loc"]:
         return f"{name}={shown(values[name])} cannot be used. Allowed: {allowed_text(params_type, name)}."
     together = ", ".join(f"{name}={str(values[name])[:SHOWN_CHARACTERS]}" for name in blamed)

@@ -9,6 +9,7 @@ from platformdirs import user_data_path
 from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from gpuexplain.asked import shown
 from gpuexplain.errors import InputError
 from gpuexplain.logs import Format, Level
 
@@ -90,6 +91,6 @@ def load_settings() -> Settings:
             field = str(problem["loc"][0])
             name = _PREFIX + field.upper()
             allowed = Settings.model_fields[field].description
-            given = name if field in _SECRET else f"{name}={os.environ.get(name, '')!r}"
+            given = name if field in _SECRET else f"{name}={shown(os.environ.get(name, ''))}"
             lines.append(f"{given} cannot be used. Allowed: {allowed}.")
         raise InputError("\n".join(lines)) from None

@@ -16,6 +16,7 @@ PROTOCOL_VERSION = 1
 # A point with 2,000 samples takes about 50 kB: a longer line than this is no message.
 MAX_LINE_BYTES = 16 * 2**20
 _SHOWN_CHARACTERS = 80
+_SHOWN_REASON = 300
 
 
 class _Message(BaseModel):
@@ -181,7 +182,8 @@ def _not_a_message(what: str, line: bytes, error: ValidationError) -> EngineErro
     shown = line[:_SHOWN_CHARACTERS].decode(errors="replace").strip()
     problem = error.errors(include_url=False)[0]
     place = ".".join(str(part) for part in problem["loc"])
+    why = ascii(f"{place + ': ' if place else ''}{problem['msg']}"[:_SHOWN_REASON])[1:-1]  # it may repeat the line
     return EngineError(
-        f"Not a valid {what} of protocol {PROTOCOL_VERSION}: {shown!r} ({place + ': ' if place else ''}"
-        f"{problem['msg']}). If GPU Explain was updated meanwhile, restart it."
+        f"Not a valid {what} of protocol {PROTOCOL_VERSION}: {shown!r} ({why}). "
+        "If GPU Explain was updated meanwhile, restart it."
     )

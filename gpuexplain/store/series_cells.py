@@ -2,6 +2,7 @@
 
 import re
 
+from gpuexplain.asked import shown
 from gpuexplain.model import Status
 
 # Plain decimal notation only; float() would also take 1_000, ١٢ or "infinity".
@@ -45,14 +46,14 @@ def read_positive(text: str, *, zero_allowed: bool = False) -> float:
     if not text:
         raise CellError("the cell is empty", "Write a number, or OOM or N/A where there is none.")
     if _NOT_FINITE.fullmatch(text):
-        raise CellError(f"{text!r} is no measurement", "Write N/A where there is none, or drop the row.")
+        raise CellError(f"{shown(text)} is no measurement", "Write N/A where there is none, or drop the row.")
     if not _NUMBER.fullmatch(text):
-        raise CellError(f"{text!r} is not a plain number", _remedy(text))
+        raise CellError(f"{shown(text)} is not a plain number", _remedy(text))
     number = float(text)
     if number < 0 or (number == 0 and not zero_allowed):
-        raise CellError(f"{text!r} must be above zero", "Drop the row, or correct the figure.")
+        raise CellError(f"{shown(text)} must be above zero", "Drop the row, or correct the figure.")
     if number > _LARGEST or (number < _SMALLEST and not zero_allowed):
-        raise CellError(f"{text!r} is out of range", "Check the unit.")
+        raise CellError(f"{shown(text)} is out of range", "Check the unit.")
     return number
 
 

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from gpuexplain.asked import shown
 from gpuexplain.errors import InputError
 
 # Columns that any file may have beside its numbers.
@@ -62,7 +63,7 @@ def columns_of(experiment: str) -> SeriesColumns:
     """
     if experiment not in SERIES_COLUMNS:
         raise InputError(
-            f"Cannot analyse {experiment!r}: unknown experiment. Choose one of {', '.join(SERIES_COLUMNS)}."
+            f"Cannot analyse {shown(experiment)}: unknown experiment. Choose one of {', '.join(SERIES_COLUMNS)}."
         )
     return SERIES_COLUMNS[experiment]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from gpuexplain.asked import shown
 from gpuexplain.errors import InputError
 from gpuexplain.model import Dtype, Flag, Status
 from gpuexplain.points import least_disturbed_rows, usable_rows
@@ -141,7 +142,7 @@ def _read_number(
     try:
         number = read_positive(text, zero_allowed=canonical == "rel_error")
         if canonical == "batch" and not number.is_integer():
-            raise CellError(f"{text!r} is no whole number", "Write the number of samples per step.")
+            raise CellError(f"{shown(text)} is no whole number", "Write the number of samples per step.")
     except CellError as error:
         problem, remedy = error.args
         raise input_error(name, problem, remedy, row, column) from None
@@ -155,13 +156,13 @@ def _read_status_cell(name: str, row: TableRow) -> Status:
     status = read_status(text)
     if status is None:
         remedy = f"Write one of {', '.join(Status)}."
-        raise input_error(name, f"unknown status {text!r}", remedy, row.number, "status")
+        raise input_error(name, f"unknown status {shown(text)}", remedy, row.number, "status")
     return status
 
 
 def _read_dtype(name: str, row: int, text: str) -> str:
     if text.casefold() not in set(Dtype):
-        raise input_error(name, f"unknown dtype {text!r}", f"Write one of {', '.join(Dtype)}.", row, "dtype")
+        raise input_error(name, f"unknown dtype {shown(text)}", f"Write one of {', '.join(Dtype)}.", row, "dtype")
     return text.casefold()
 
 
@@ -169,7 +170,7 @@ def _read_flags(name: str, row: int, text: str) -> str:
     unknown = [flag for flag in text.split() if flag not in set(Flag)]
     if unknown:
         remedy = f"Write names separated by spaces, of {', '.join(Flag)}."
-        raise input_error(name, f"unknown flag {unknown[0]!r}", remedy, row, "flags")
+        raise input_error(name, f"unknown flag {shown(unknown[0])}", remedy, row, "flags")
     return text
 
 

@@ -3,17 +3,21 @@
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from gpuexplain.asked import shown
 from gpuexplain.errors import InputError
 
 LARGEST_FILE_BYTES = 10_000_000  # 10 MB: 100,000 rows of 100 characters
 MOST_ROWS = 100_000
+MOST_COLUMNS = 200  # an export of ours has about 60
 _BOM = b"\xef\xbb\xbf"
+_LONGEST_PROBLEM = 300  # characters: whatever a file holds, an error about it stays readable
 # Bytes that no text file has: a pickle, an archive, a Parquet file or UTF-16 shows one at once.
-_BINARY = frozenset(range(9)) | frozenset(range(14, 32)) | {11, 127}
+_BINARY = bytes([*range(9), 11, *range(14, 32), 127])
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +42,9 @@ class Table:
 def input_error(name: str, problem: str, remedy: str, row: int | None = None, column: str | None = None) -> InputError:
     """Return the error that names file, row and column, what is wrong there and what to do."""
     place = "" if row is None else f", row {row}"
-    place += "" if column is None else f", column {column!r}"
-    return InputError(f"Cannot read {name}{place}: {problem}. {remedy}")
+    place += "" if column is None else f", column {shown(column)}"
+    told = problem if len(problem) <= _LONGEST_PROBLEM else f"{problem[:_LONGEST_PROBLEM]}..."
+    return InputError(f"Cannot read {name}{place}: {told}. {remedy}")
 
 
 def read_table(content: bytes, name: str) -> Table:
@@ -66,8 +71,8 @@ def read_table(content: bytes, name: str) -> Table:
 
 def _decode(content: bytes, name: str) -> str:
     remedy = "Export it as CSV or JSON text in UTF-8; pickles are never opened."
-    bad = next((i for i, byte in enumerate(content) if byte in _BINARY), None)
-    if bad is not None:
+    if len(content.translate(None, _BINARY)) < len(content):
+        bad = next(i for i, byte in enumerate(content) if byte in _BINARY)
         row = content.count(b"\n", 0, bad) + 1
         raise input_error(name, f"binary content (byte 0x{content[bad]:02x})", remedy, row=row)
     try:
@@ -82,6 +87,7 @@ def _read_csv(text: str, name: str, notes: list[str]) -> Table:
     header: list[str] | None = None
     rows: list[TableRow] = []
     number = 1
+    _check_count(text.count("\n") // 2, name, MOST_ROWS)  # blank lines are no rows, but take time
     try:
         for cells in reader:
             if not any(cell.strip() for cell in cells) and len(cells) < 2:
@@ -101,6 +107,8 @@ def _read_csv(text: str, name: str, notes: list[str]) -> Table:
 
 
 def _check_header(header: list[str], name: str, number: int) -> None:
+    if len(header) > MOST_COLUMNS:
+        raise input_error(name, f"more than {MOST_COLUMNS} columns", "Keep only the needed ones.", number)
     for position, column in enumerate(header):
         if column in header[:position]:
             raise input_error(name, "named twice", "Keep one of the two columns.", number, column)
@@ -128,11 +136,10 @@ class _DuplicateKeyError(ValueError):
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    columns = [key for key, _ in pairs]
-    twice = next((key for i, key in enumerate(columns) if key in columns[:i]), None)
-    if twice is not None:
-        raise _DuplicateKeyError(twice)
-    return dict(pairs)
+    unique = dict(pairs)
+    if len(unique) < len(pairs):
+        raise _DuplicateKeyError(Counter(key for key, _ in pairs).most_common(1)[0][0])
+    return unique
 
 
 def _read_json(text: str, name: str, notes: list[str]) -> Table:
@@ -148,6 +155,8 @@ def _read_json(text: str, name: str, notes: list[str]) -> Table:
         raise input_error(name, "JSON nested too deeply", "Write a list of row objects.", 1) from None
     rows = _json_rows(document, name)
     columns = dict.fromkeys(column for row in rows for column in row.cells)
+    if len(columns) > MOST_COLUMNS:
+        raise input_error(name, f"more than {MOST_COLUMNS} columns", "Keep only the needed ones.", 1)
     return Table(name, tuple(columns), tuple(rows), tuple(notes), from_json=True)
 
 
