@@ -32,6 +32,7 @@ from gpuexplain.engine.limits import Limits
 from gpuexplain.engine.runner import Runner
 from gpuexplain.engine.worker_process import default_command
 from gpuexplain.hardware.inspect import inspect_machine
+from gpuexplain.logs import configure_logging
 from gpuexplain.model import Params
 from gpuexplain.registry import EXPERIMENTS
 from gpuexplain.settings import Settings
@@ -40,6 +41,19 @@ from gpuexplain.store.runs import open_store
 N_LIGHT, N_TORCH = 95, 5
 PATIENCE_S = 180.0  # longest wait for anything that should take seconds, on a machine that is busy
 FAKE = "tests.engine.fake_measure"
+
+REMARKS = (
+    "Half of the kills come at a random moment after the request, the others a moment after a random number of "
+    "points. A run ends as *done* where the kill came before it began (then another worker takes it) or after its "
+    "end. A point counts as missing if the app had received it, or another process had read it in the store before "
+    "the kill, and another process does not find it afterwards.",
+    "`tests/faults` breaks the rest for real, a few times each, and lets another process read the store: the worker "
+    "aborts, hangs, closes its pipe, writes garbage, runs out of memory (its own limit, and killed by the system in a "
+    "group of 100 MB), loses its device; the store is locked by another process, on a full disk, on a read-only disk, "
+    "under a file size limit, cut off, overwritten, emptied, deleted, each while it is closed and during a run; the "
+    "server gets SIGTERM and SIGKILL during a run with a page open, and is started again; the wall clock is set a day "
+    "on and back during a run; two servers and the command line share a store.",
+)
 
 _READER = """
     import json, sys
@@ -248,6 +262,7 @@ def main() -> None:
     parser.add_argument("--torch", type=int, default=N_TORCH)
     parser.add_argument("--no-write", action="store_true", help="print only")
     options = parser.parse_args()
+    configure_logging("error")  # a hundred crashes are what is wanted here
     provisional = tell_provisional(busy_cores())
     figures: list[Figure] = []
     for what, make, n_kills in (
@@ -259,7 +274,7 @@ def main() -> None:
             figures += tell_kills(what, plan, kill_workers(plan, Path(folder) / "home"))
     holds = print_figures(figures)
     if not options.no_write:
-        write_section("faults", "python -m benchmarks.kills", figures, provisional=provisional)
+        write_section("faults", "python -m benchmarks.kills", figures, provisional=provisional, remarks=REMARKS)
     sys.exit(not holds)
 
 

@@ -1,5 +1,6 @@
 """What Prometheus reads, and what readiness says of store and disk."""
 
+import re
 import shutil
 from collections import namedtuple
 from pathlib import Path
@@ -84,6 +85,15 @@ def test_nobody_is_named(engine: Runner) -> None:
     body = get("/api/metrics").body.decode()
     assert "visitor" not in body
     assert str(engine._store.folder) not in body
+
+
+def test_the_document_names_every_metric_and_no_other(engine: Runner) -> None:
+    """An operator finds them in the table."""
+    engine._counts.note_end(make_job(JobState.DONE, 1.0))
+    document = (Path(__file__).resolve().parents[2] / "docs" / "deployment.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(gpuexplain_[a-z_]+)`", document.split("## Metrics")[1].split("## Log")[0]))
+    served = {re.sub(r"_(bucket|count|sum)$", "", name) for name, *_ in read_metrics() if not name.endswith("_created")}
+    assert named == served
 
 
 def test_without_a_store_the_metrics_still_answer(monkeypatch: pytest.MonkeyPatch) -> None:
