@@ -9,6 +9,8 @@ AIR_PX = 4  # between two names: those of an old and a new curve must not read a
 # The plot area of the smallest chart: what does not overlap here does not on a larger one.
 SMALLEST_PLOT_PX = 230
 NARROWEST_PLOT_PX = 180
+# What a name may rise above the plot: that much stays free there, whatever stands above the chart.
+RISE_PX = 12
 CHARACTER_PX = 7.2  # a bold 12 px character, generously
 LABEL_GAP_PX = 8
 
@@ -86,7 +88,8 @@ def label_annotations(
     spans = [_span_px(label, per_x) if x_range else (0.0, 1.0) for label in labels]
     placed = list(wanted)
     for group in _groups(spans):
-        centres = spread([wanted[i] for i in group], [labels[i].height_px for i in group])
+        heights = [labels[i].height_px for i in group]
+        centres = _inside(spread([wanted[i] for i in group], heights), heights)
         for i, centre in zip(group, centres, strict=True):
             placed[i] = centre
     return [
@@ -105,6 +108,16 @@ def label_annotations(
         }
         for label, end, centre in zip(labels, ends, placed, strict=True)
     ]
+
+
+def _inside(centres: Sequence[float], heights: Sequence[float]) -> list[float]:
+    """Return the centres with what would leave the chart at its top pushed down, and what is in the way with it."""
+    placed = list(centres)
+    limit = SMALLEST_PLOT_PX + RISE_PX
+    for i in sorted(range(len(placed)), key=lambda i: -placed[i]):
+        placed[i] = min(placed[i], limit - heights[i] / 2)
+        limit = placed[i] - heights[i] / 2
+    return placed
 
 
 def _span_px(label: EndLabel, per_x: float) -> tuple[float, float]:

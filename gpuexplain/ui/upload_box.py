@@ -116,6 +116,7 @@ def _ask_what_it_is(experiment: Experiment, file: DroppedFile) -> None:
         "Number format",
         formats,
         index=formats.index(file.dtype) if file.dtype else None,
+        placeholder="not said",
         key=dtype_key,
         on_change=_say,
         args=(experiment, file, gpu_key, dtype_key),
@@ -124,9 +125,9 @@ def _ask_what_it_is(experiment: Experiment, file: DroppedFile) -> None:
 
 
 def _has_dtype(experiment: Experiment) -> bool:
-    """Whether one number format of the whole file decides what its numbers mean."""
+    """Whether the numbers are operations of one number format, which no column names."""
     columns = SERIES_COLUMNS.get(experiment.id)
-    return "dtype" in experiment.params_type.model_fields and columns is not None and not columns.has_dtype
+    return columns is not None and "tflops" in columns.numbers and not columns.has_dtype
 
 
 def _say(experiment: Experiment, file: DroppedFile, gpu_key: str, dtype_key: str) -> None:

@@ -65,17 +65,20 @@ def make_dropped(experiment: Experiment, content: FileContent, gpu_name: str, dt
         findings = experiment.find(points)
         told = experiment.tell(findings)
         drawn = drawn_points(experiment.flag_points(points, findings), {points[0].source_note: content.label})
-        for draw in (experiment.draw_main, experiment.draw_second):
-            draw(drawn, findings, "light")  # what fails must fail here, not on a page that was fine before
+        # What fails must fail here, not on a page that was fine before.
+        figures = [draw(drawn, findings, "light") for draw in (experiment.draw_main, experiment.draw_second)]
         named = experiment.findings_json(findings)
     except UNTOLD as error:
         why = str(error) if isinstance(error, GpuExplainError) else f"{type(error).__name__}: {plain_label(str(error))}"
         raise InputError(f"Cannot use {content.label}: nothing can be concluded from its points ({why}).") from None
+    if not any(figure.data for figure in figures):
+        series = ", ".join(dict.fromkeys(point.series for point in points))
+        raise InputError(f"Cannot use {content.label}: this page knows none of its series ({plain_label(series)}).")
     return DroppedFile(content, gpu_name, dtype, points, told.answer, told.caveats, named)
 
 
 def drawn_points(points: list[Point] | tuple[Point, ...], names: Mapping[str, str]) -> tuple[Point, ...]:
-    """Return points as they are drawn: those whose source is a file are named by it, whatever their device.
+    """Return points as they are drawn: those of a file are called by it, their part stands in the note.
 
     ``names`` are labels by source note.
     """
@@ -83,9 +86,11 @@ def drawn_points(points: list[Point] | tuple[Point, ...], names: Mapping[str, st
 
 
 def _named(point: Point, label: str) -> Point:
-    if point.device.startswith(FILE_DEVICE):
-        return point
-    return point.model_copy(update={"device": f"{FILE_DEVICE}{label}"})
+    device = point.device if point.device.startswith(FILE_DEVICE) else f"{FILE_DEVICE}{label}"
+    part = "" if point.device_name == label else f", {point.device_name}"
+    return point.model_copy(
+        update={"device": device, "device_name": label, "source_note": f"{point.source_note}{part}"}
+    )
 
 
 # -- the session --------------------------------------------------------------------------------

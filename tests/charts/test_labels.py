@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuexplain.charts.labels import AIR_PX, SMALLEST_PLOT_PX, EndLabel, label_annotations, margin_for, spread
+from gpuexplain.charts.labels import (
+    RISE_PX,
+    AIR_PX,
+    SMALLEST_PLOT_PX,
+    EndLabel,
+    label_annotations,
+    margin_for,
+    spread,
+)
 
 BOX = 15.0
 
@@ -86,3 +94,14 @@ def test_the_name_of_what_was_not_measured_here_is_not_bold() -> None:
     """Old beside new: only the new one speaks loud."""
     old, new = label_annotations([label("earlier", 0.1, is_faint=True), label("CPU", 0.9)], (0.0, 1.0))
     assert (old["text"], new["text"]) == ("earlier", "<b>CPU</b>")
+
+
+def test_no_name_leaves_the_chart_at_its_top() -> None:
+    """A name of three lines at the highest point, and the one below it, move down."""
+    labels = [label("a<br>b<br>c", 1.0), label("d", 0.98), label("e", 0.2)]
+    annotations = label_annotations(labels, (0.0, 1.0))
+    centres = [words["y"] * SMALLEST_PLOT_PX + words["yshift"] for words in annotations]
+    tops = [centre + one.height_px / 2 for centre, one in zip(centres, labels, strict=True)]
+    assert max(tops) <= SMALLEST_PLOT_PX + RISE_PX + 0.1
+    assert centres[0] - centres[1] >= (labels[0].height_px + labels[1].height_px) / 2 - 0.2
+    assert annotations[2]["yshift"] == 0

@@ -169,8 +169,8 @@ BAD_EXPORTS = {
         "Cannot read bad, row 2, column 'dtype': input should be 'fp64', ",
     ),
     "a series of nobody's": (
-        lambda run: export_json(run).replace('"cpu_1_thread"', '"evil"'),
-        "Cannot use bad: nothing can be concluded from its points (KeyError: 'evil').",
+        lambda run: export_json(run).replace('"cpu_1_thread"', '"evil"').replace('"series": "cpu"', '"series": "odd"'),
+        "Cannot use bad: this page knows none of its series (evil, odd).",
     ),
     "too many series": (
         lambda run: export_json(
@@ -502,3 +502,22 @@ def test_every_page_names_the_line_of_a_file(open_page: Open, experiment: Experi
     at = drop(open_page(experiment.id), (CASES / f"{case}.csv").read_bytes(), "public.csv")
     written = [text for i in (0, 1) for text in _texts(figure(at, i))]
     assert any("public.csv" in text for text in written)
+
+
+def test_a_drawn_point_is_called_by_its_file_and_keeps_its_part_in_the_note(open_page: Open) -> None:
+    """Whatever the part that a visitor named."""
+    at = drop(open_page("matmul"))
+    at.selectbox(key=_key(at, "-gpu")).set_value("NVIDIA GeForce RTX 4090").run()
+    assert "mine.csv" in names_of(at)
+    hovers = [text for text in _texts(figure(at)) if "recorded (" in text]
+    assert {text.split("<br>")[-1] for text in hovers} == {"recorded (mine.csv, NVIDIA GeForce RTX 4090)"}
+
+
+def test_only_rates_of_operations_ask_for_a_number_format(open_page: Open) -> None:
+    """A step or a copy has none that matters."""
+    for experiment_id, asks in (("matmul", True), ("batch", False), ("transfer", False), ("precision", False)):
+        case = next(case for case, entry in EXPECTED.items() if entry["experiment"] == experiment_id)
+        at = drop(open_page(experiment_id), (CASES / f"{case}.csv").read_bytes())
+        keys = [box.key or "" for box in at.selectbox]
+        assert any(key.endswith("-gpu") for key in keys)
+        assert any(key.endswith("-dtype") for key in keys) is asks
