@@ -46,8 +46,8 @@ def claim_trade_off(device: DeviceFindings) -> str:
             f"{join_formats(trade_off.dtypes, 'or')} as in {name_format(FP32)} at {say_n(speedup.n)}, and errs by "
             f"{_say_errors(device, trade_off)}"
         )
-    # fp32 is the fastest of those that are exact enough.
-    if isinstance(found, TradeOff) and found.dtypes == (FP32,):
+    # fp32 is clearly the fastest of those that are exact enough.
+    if isinstance(found, TradeOff) and found.dtypes == (FP32,) and _leads(device, found):
         rate = format_rate_flops(found.best_tflops * 1e12)
         return (
             f"{name} is fastest in {name_format(FP32)}, {rate} at {say_n(found.n)}: no other format that errs by less "
@@ -66,6 +66,14 @@ def claim_trade_off(device: DeviceFindings) -> str:
             f"and errs by {_say_errors(device, found)}"
         )
     return claim_fastest(device)
+
+
+def _leads(device: DeviceFindings, trade_off: TradeOff) -> bool:
+    """Whether every other format that is exact enough is clearly slower than fp32."""
+    errors = {str(found.dtype): found.rel_error for found in device.formats}
+    exact = {name for name, error in errors.items() if error is not None and error < trade_off.error_bound}
+    rivals = [speedup for speedup in list_speedups(device) if speedup.challenger in exact]
+    return all(speedup.verdict is SpeedVerdict.SLOWER for speedup in rivals)
 
 
 def _say_errors(device: DeviceFindings, trade_off: TradeOff) -> str:
