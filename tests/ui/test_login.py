@@ -108,6 +108,13 @@ def test_half_a_configuration_stops_the_start(auth: dict | None, allow: str | No
     assert "a-secret" not in str(problem.value)
 
 
+def test_a_login_without_authlib_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the command that installs it; the first click would fail otherwise."""
+    monkeypatch.setattr(login_config, "find_spec", lambda _name: None)
+    with pytest.raises(InputError, match=r"Authlib is missing: pip install -r requirements-auth\.txt"):
+        make_login(AUTH, Settings(login_allow="*"))
+
+
 def test_named_services_get_a_button_each() -> None:
     """Streamlit's names of the sections."""
     service = {name: AUTH[name] for name in ("client_id", "client_secret", "server_metadata_url")}
