@@ -49,6 +49,9 @@ class Settings(BaseSettings):
         default=600, ge=0.5, le=3600, description="longest run a visitor may ask for, 0.5 to 3600 s"
     )
     max_queue: int = Field(default=20, ge=1, le=1000, description="jobs that may wait, 1 to 1000")
+    max_upload_mb: int = Field(
+        default=10, ge=1, le=10, description="largest file of measurements that a visitor may drop, 1 to 10 MB"
+    )
     read_only: bool = Field(default=False, description="true or false: show, never measure")
     lock_dir: Path | None = Field(
         default=None,

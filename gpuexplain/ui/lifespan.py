@@ -12,6 +12,7 @@ from typing import Any
 
 import anyio.to_thread
 import streamlit as st
+from streamlit import config
 
 from gpuexplain import __version__
 from gpuexplain.errors import GpuExplainError, StoreError
@@ -43,6 +44,11 @@ def stop_on_bad_settings() -> None:
     except GpuExplainError as error:
         sys.stderr.write(f"GPU Explain cannot start.\n{error}\n")
         raise SystemExit(2) from None
+
+
+def limit_uploads(most_mb: int) -> None:
+    """Let Streamlit refuse larger files while they come in; its own option may not be set from a page."""
+    config.set_option("server.maxUploadSize", most_mb, "GPUEXPLAIN_MAX_UPLOAD_MB")
 
 
 def warm_up() -> None:
@@ -84,6 +90,7 @@ async def lifespan(_app: object) -> AsyncIterator[dict[str, Any]]:
     """Start the engine and warm the imports in the background; stop the engine at the end."""
     settings, is_stopping = load_settings(), threading.Event()
     configure_logging(settings.log_level or "info", settings.log_format)
+    limit_uploads(settings.max_upload_mb)
     log_event(LOG, logging.INFO, "app_started", version=__version__, pid=os.getpid())
     starter = threading.Thread(target=start_engine, args=(is_stopping,), name="engine-start", daemon=True)
     starter.start()
