@@ -113,7 +113,7 @@ def label_annotations(
 def _inside(centres: Sequence[float], heights: Sequence[float]) -> list[float]:
     """Return the centres with what would leave the chart at its top pushed down, and what is in the way with it."""
     placed = list(centres)
-    limit = SMALLEST_PLOT_PX + RISE_PX
+    limit = float(SMALLEST_PLOT_PX + RISE_PX)
     for i in sorted(range(len(placed)), key=lambda i: -placed[i]):
         placed[i] = min(placed[i], limit - heights[i] / 2)
         limit = placed[i] - heights[i] / 2
