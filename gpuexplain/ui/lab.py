@@ -33,7 +33,9 @@ from gpuexplain.ui.run_panel import (
 )
 from gpuexplain.ui.session import current_theme, tab_id
 from gpuexplain.ui.shared_card import show_neighbours
+from gpuexplain.ui.story import why_next
 from gpuexplain.ui.tabs import show_tabs
+from gpuexplain.ui.tour import tour_job
 from gpuexplain.ui.viewers import VIEWERS, is_out_of_step, poll_interval_s
 
 
@@ -118,6 +120,8 @@ def _find_job(experiment: Experiment, controls: Controls, machine: Machine) -> J
     runner = access.get_runner()
     key = compute_key(experiment.id, experiment.measuring_version, controls.params, machine)
     active = next((job for job in runner.active_jobs() if job.key == key), None)
+    # A tour asks the same question with its own effort: the page fills while it is at it.
+    active = active or tour_job(experiment, controls.params)
     if active is not None:
         st.session_state[watched_slot(experiment)] = active.run_id
         return active
@@ -194,8 +198,9 @@ def _show_next(experiment: Experiment) -> None:
     with st.container(horizontal=True, key="lab-next"):
         if following is not None:
             st.page_link(following.script, label=f"Next: {following.title}", icon=following.icon)
+            st.caption(why_next(following.name))
         for name in ("home", "method"):
             page = lab_page(name)
-            if page is not None:
+            if page is not None and page != following:
                 st.page_link(page.script, label=page.title, icon=page.icon)
         st.toggle("Presenter mode", key="present", bind="query-params")

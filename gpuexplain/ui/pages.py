@@ -39,6 +39,9 @@ METHOD = PageSpec("method", "About", "How we measure", ":material/timer:", "meth
 
 PAGES = (HOME, MATMUL, BATCH, PRECISION, TRANSFER, BY_HAND, WORKERS, STOPWATCH, MEMORY, STEP, SCALING, GLOSSARY, METHOD)
 
+# The article's story, chapter by chapter; the other pages stand beside it.
+STORY = (BY_HAND, MATMUL, WORKERS, BATCH, PRECISION, MEMORY, TRANSFER)
+
 
 def lab_page(experiment_id: str) -> PageSpec | None:
     """Return the page of an experiment, if it has one."""
@@ -46,8 +49,11 @@ def lab_page(experiment_id: str) -> PageSpec | None:
 
 
 def next_lab(experiment_id: str) -> PageSpec | None:
-    """Return the measuring page after this one, if there is one."""
-    labs = [page for page in PAGES if page.group == MATMUL.group]
-    names = [page.name for page in labs]
-    position = names.index(experiment_id) + 1 if experiment_id in names else len(labs)
-    return labs[position] if position < len(labs) else None
+    """Return the page after this one: the next chapter of the story, else the next of its group, at last Home."""
+    names = [page.name for page in STORY]
+    if experiment_id in names:
+        return (*STORY, HOME)[names.index(experiment_id) + 1]
+    page = lab_page(experiment_id)
+    siblings = [p for p in PAGES if page is not None and p.group == page.group and p not in STORY]
+    position = siblings.index(page) + 1 if page in siblings else len(siblings)
+    return siblings[position] if position < len(siblings) else HOME

@@ -5,10 +5,15 @@ cores to do them; batches to keep those busy; shorter numbers; memory, and the w
 """
 
 _WHY = {
-    "matmul": "Deep learning is the same matrix arithmetic over and over: begin with one product.",
-    "batch": "The rows of a product do not wait for each other, nor do the examples of a batch. How many of them "
-    "does it take to keep many simple cores busy?",
+    "matmul": "A layer is one product, and deep learning is the same matrix arithmetic over and over: how fast is one?",
+    "workers": "The parts of a product do not wait for each other, so many simple cores can share it. What do they "
+    "gain?",
+    "batch": "Nor do the examples of a batch wait for each other. How many of them does it take to keep many cores "
+    "busy?",
     "precision": "Once every core is busy, the length of a number decides: shorter ones are faster, and less exact.",
+    "memory": "Every number must come from memory first. From when on does arithmetic stop waiting for it?",
+    "scaling": "One device explained: do two of them go twice as fast?",
+    "step": "All of it comes together in one training step. What does it wait for?",
     "transfer": "Fast arithmetic gains nothing while it waits for its data. What does the way to the device cost?",
     "home": "That was the way through: see all the numbers of this machine side by side.",
 }

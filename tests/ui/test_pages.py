@@ -11,7 +11,9 @@ from streamlit.testing.v1 import AppTest
 from ui_fakes import html_of
 
 from gpuexplain.measuring import sampling
-from gpuexplain.ui.pages import PAGES
+from gpuexplain.registry import EXPERIMENTS
+from gpuexplain.ui.pages import PAGES, next_lab
+from gpuexplain.ui.story import why_next
 
 ROOT = Path(__file__).resolve().parents[2]
 Open = Callable[..., AppTest]
@@ -105,3 +107,24 @@ def test_a_bad_setting_stops_the_start_with_a_clear_text(name: str, bad: str) ->
     assert run.returncode == 2
     assert f"{name}='{bad}' cannot be used. Allowed:" in run.stderr
     assert "Traceback" not in run.stderr
+
+
+def test_the_story_goes_from_one_layer_to_the_copy_and_home() -> None:
+    """Matrix arithmetic, independence, many cores, batching, precision, memory and the copy: each step says why."""
+    chapters = ["by_hand"]
+    while chapters[-1] != "home":
+        following = next_lab(chapters[-1])
+        assert following is not None
+        assert following.name not in chapters
+        assert why_next(following.name)
+        chapters.append(following.name)
+    assert chapters == ["by_hand", "matmul", "workers", "batch", "precision", "memory", "transfer", "home"]
+
+
+@pytest.mark.parametrize("name", sorted(EXPERIMENTS))
+def test_every_lab_leads_somewhere(name: str) -> None:
+    """No page is a dead end."""
+    following = next_lab(name)
+    assert following is not None
+    assert following.name != name
+    assert why_next(following.name)
