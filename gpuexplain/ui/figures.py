@@ -17,8 +17,11 @@ from gpuexplain.ui.compare import Beside
 from gpuexplain.ui.result import Result
 from gpuexplain.ui.upload_files import drawn_points
 
-# A running job hands over a point every few milliseconds: drawing each of them would take a core.
-_FRESH_S = 0.3  # less than between two looks of one page, which should each show something new
+# A running job hands over a point every few milliseconds, and drawing takes time from what is measured: a drawing
+# stays for this long (less than between two looks of one page), or until drawing took this share of a core.
+_FRESH_S = 0.3
+_STALEST_S = 2.0
+_DRAWING_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +38,15 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A drawing, the points it shows, and when it was made."""
+    """A drawing, the points it shows, and until when it stands for newer ones."""
 
     drawing: Drawing
     points: tuple[Point, ...]
-    drawn_at: float
+    fresh_until: float
 
     def is_fresh(self, result: Result) -> bool:
         """Whether it still stands for this result: an ended one changes no more."""
-        return not result.is_active or self.points is result.points or time.monotonic() - self.drawn_at < _FRESH_S
+        return not result.is_active or self.points is result.points or time.monotonic() < self.fresh_until
 
 
 class Drawings:
@@ -71,8 +74,11 @@ class Drawings:
         with self._lock:
             kept = self._drawings.get(key)
             if kept is None or not kept.is_fresh(result):
+                began_s = time.thread_time()
                 drawing = _draw(experiment, result, beside, theme)
-                self._drawings[key] = _Kept(drawing, result.points, time.monotonic())
+                earned_s = (time.thread_time() - began_s) / _DRAWING_SHARE
+                stays_s = min(_STALEST_S, max(_FRESH_S, earned_s))
+                self._drawings[key] = _Kept(drawing, result.points, time.monotonic() + stays_s)
                 self.n_drawn += 1
                 while len(self._drawings) > self._most:
                     self._drawings.popitem(last=False)

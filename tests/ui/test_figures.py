@@ -1,5 +1,7 @@
 """A drawing is made once for all who look at it, however fast the points come."""
 
+import itertools
+
 import pytest
 from ui_fakes import make_points
 
@@ -18,6 +20,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """A clock that the test moves, and nothing drawn yet."""
     now = [1000.0]
     monkeypatch.setattr("gpuexplain.ui.figures.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("gpuexplain.ui.figures.time.thread_time", lambda: 0.0)
     SHARED.clear()
     return now
 
@@ -66,3 +69,14 @@ def test_each_theme_has_its_own(matmul: Experiment) -> None:
     points = make_points(64)
     light = draw(matmul, result(points, 1, RunState.DONE), Beside(), "light")
     assert draw(matmul, result(points, 1, RunState.DONE), Beside(), "dark") is not light
+
+
+def test_a_costly_drawing_stays_longer(clock: list[float], matmul: Experiment, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawing takes a tenth of a core at most: it would disturb what is measured."""
+    took = itertools.count(0.0, 0.1)
+    monkeypatch.setattr("gpuexplain.ui.figures.time.thread_time", lambda: next(took))
+    first = draw(matmul, result(make_points(64), 1, JobState.RUNNING), Beside(), "light")
+    clock[0] += 0.9
+    assert draw(matmul, result(make_points(64, 128), 2, JobState.RUNNING), Beside(), "light") is first
+    clock[0] += 0.2
+    assert draw(matmul, result(make_points(64, 128), 3, JobState.RUNNING), Beside(), "light") is not first
