@@ -20,7 +20,8 @@ def test_a_run_replaces_the_published_sweep_by_this_machines(visit: Visit) -> No
     expect(page.get_by_text("measured here, just now")).to_be_visible(timeout=DONE_MS)
     expect(answer).to_contain_text("On this machine")
     expect(answer).to_contain_text("MLP inference")
-    expect(page.locator(".js-plotly-plot")).to_have_count(2)
+    for chart in ("main", "second"):
+        expect(page.locator(f".st-key-lab-{chart} .js-plotly-plot")).to_have_count(1)
     expect(page.get_by_text("peak memory of a step (log)").first).to_be_visible()
     assert watch.errors == []
     assert watch.outside == []
