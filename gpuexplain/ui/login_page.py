@@ -1,12 +1,13 @@
 """Signing in: who looks at this page, what strangers see instead of it, and the way out."""
 
+import html
+
 import streamlit as st
 
 from gpuexplain.errors import GpuExplainError
 from gpuexplain.ui.head import show_head
 from gpuexplain.ui.login_config import find_login
 from gpuexplain.ui.login_rules import Person, Refusal, judge
-from gpuexplain.ui.rich_text import plain_markdown
 
 
 class SignInError(GpuExplainError):
@@ -35,7 +36,7 @@ def show_login(refusal: Refusal) -> None:
     """Write the page that strangers see, whatever they asked for."""
     login = find_login()
     show_head("GPU Explain", "Sign in")
-    st.markdown(plain_markdown(refusal.reason))
+    st.html(f"<p>{html.escape(refusal.reason)}</p>")  # Markdown would make a link of an address
     if not refusal.sign_in_helps:
         st.button("Sign out", key="sign-out", icon=":material/logout:", on_click=st.logout)
         return
@@ -47,5 +48,5 @@ def show_login(refusal: Refusal) -> None:
 def show_who(person: Person) -> None:
     """Write who is signed in, and the way out, at the end of the sidebar."""
     with st.sidebar.container(key="who"):
-        st.caption(f"Signed in as {plain_markdown(person.email)}")
+        st.html(f'<div class="gx-muted">Signed in as {html.escape(person.email)}</div>')
         st.button("Sign out", key="sign-out", type="tertiary", icon=":material/logout:", on_click=st.logout)

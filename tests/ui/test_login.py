@@ -283,9 +283,9 @@ def test_the_frame_shows_strangers_nothing(
         assert [title.value for title in at.title] == ["Sign in"]
         assert "Test CPU" not in html_of(at)
         assert [button.label for button in at.button] == ["Sign in"]
-    at.user = {**CLAIMS, "email": "[x](https://evil.example)@elsewhere.example"}
+    at.user = {**CLAIMS, "email": "<b>[x](https://evil.example)@elsewhere.example"}
     at.run()
-    assert r"\[x\](https://evil.example)@elsewhere.example may not come in" in html_of(at)
+    assert "&lt;b&gt;[x](https://evil.example)@elsewhere.example may not come in" in html_of(at)
 
 
 def test_a_signed_in_person_asks_under_one_name_everywhere(
@@ -296,7 +296,7 @@ def test_a_signed_in_person_asks_under_one_name_everywhere(
     at = open_page("home")
     at.user = dict(CLAIMS)
     at.switch_page("../../pages/matmul.py").run()
-    assert "Signed in as ann@example.org" in [caption.value for caption in at.sidebar.caption]
+    assert "Signed in as ann@example.org" in html_of(at)
     at.button(key="run").click().run()
     assert not at.exception
     [job] = runner.jobs.values()
