@@ -222,6 +222,16 @@ def test_every_tab_opens(open_page: Open, keep, tab: str) -> None:
     assert not at.error
 
 
+def test_a_point_that_was_checked_and_not_timed_can_be_chosen(open_page: Open, keep) -> None:
+    """It has no samples to show, and no traceback either."""
+    keep(cpu_points())
+    for tab in ("How it was measured", "Code"):
+        at = open_page("precision", tab=tab)
+        box = next(box for box in at.selectbox if box.label == "Point")
+        box.set_value(next(option for option in box.options if option.startswith("sum bf16"))).run()
+        assert not at.exception
+
+
 def test_the_script_of_the_chosen_point_is_shown(open_page: Open, keep) -> None:
     """Of a product, in its format."""
     keep(cpu_points())

@@ -20,7 +20,7 @@ from gpuexplain.experiments.precision.series import entity_of, label_of, look_of
 from gpuexplain.experiments.titles import entity_words
 from gpuexplain.findings import TradeOff
 from gpuexplain.measuring.correctness import EXPECTED_ERROR
-from gpuexplain.model import Point
+from gpuexplain.model import Point, Source
 from gpuexplain.units import NBSP, format_error, format_rate_flops
 from gpuexplain.wording.markup import plain
 from gpuexplain.wording.phrases import join_words
@@ -38,6 +38,7 @@ TOP_ROOM = 0.08
 LEFT_MARGIN_PX = 64
 RIGHT_MARGIN_PX = 16
 NOTE_ROW_PX = 17
+PREDECESSOR = "earlier run"  # how the page notes points of this machine that a new run replaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,11 @@ class Dot:
     def error(self) -> float:
         """The error, or the usual one of the format where none is reported."""
         return self.found.rel_error if self.found.rel_error is not None else EXPECTED_ERROR[self.found.dtype]
+
+    @property
+    def is_predecessor(self) -> bool:
+        """Whether it is of an earlier run of the same machine."""
+        return self.is_ghost and PREDECESSOR in self.device.source_note
 
     @property
     def log_x(self) -> float:
@@ -275,7 +281,7 @@ def _crosses(
 
 def _names(dots: Sequence[Dot], y_range: Range, theme: Theme) -> list[dict[str, Any]]:
     """Name every dot but those of an earlier run, which lie beside their successors."""
-    named = [dot for dot in dots if not dot.is_ghost or dot.device.device != _headline_device(dots)]
+    named = [dot for dot in dots if not dot.is_predecessor]
     callouts = [
         Callout(_label(dot), PALETTES[theme].muted if dot.is_ghost else _color(dot, theme), *_shares(dot, y_range))
         for dot in named
@@ -287,10 +293,6 @@ def _names(dots: Sequence[Dot], y_range: Range, theme: Theme) -> list[dict[str, 
         callout_annotation(callout, offset, (dot.log_x, math.log10(dot.rate_flops)), **colors)
         for dot, callout, offset in zip(named, callouts, offsets, strict=True)
     ]
-
-
-def _headline_device(dots: Sequence[Dot]) -> str:
-    return dots[0].device.device
 
 
 def _label(dot: Dot) -> str:
@@ -321,7 +323,7 @@ def _notes_above(
     bound = _error_bound(findings)
     if bound:
         rows.append(f"dotted: an error of {format_error(bound)}")
-    faint = list(dict.fromkeys(_say_ghost(dot, dots) for dot in dots if dot.is_ghost))
+    faint = list(dict.fromkeys(_say_ghost(dot) for dot in dots if dot.is_ghost))
     if faint:
         rows.append(f"faint: {join_words(faint)}")
     if any(dot.found.rel_error is None for dot in dots):
@@ -335,11 +337,13 @@ def _notes_above(
     return [note(text, muted, theme, **place, yshift=NOTE_ROW_PX * i) for i, text in enumerate(reversed(rows))]
 
 
-def _say_ghost(dot: Dot, dots: Sequence[Dot]) -> str:
-    if dot.device.device == _headline_device(dots):
+def _say_ghost(dot: Dot) -> str:
+    if dot.is_predecessor:
         return "an earlier run"
-    name = dot.device.device_name.removeprefix("NVIDIA ").removeprefix("GeForce ")
-    return f"{literal(name)} ({dot.device.source})"
+    name = literal(dot.device.device_name.removeprefix("NVIDIA ").removeprefix("GeForce "))
+    # A run of another machine is known by its id, what others published by its part.
+    note = dot.device.source_note if dot.device.source is Source.RECORDED else dot.device.source
+    return f"{name} ({literal(note)})"
 
 
 def _say_missing(found: FormatFinding) -> str:

@@ -165,6 +165,16 @@ def test_an_earlier_run_lies_faint_and_unnamed_under_the_new_one() -> None:
     assert sum("fp32" in text for text in texts(main)) == 1
 
 
+def test_a_run_of_another_machine_is_named_by_its_part_and_id() -> None:
+    """Its dots have names: they are nobody's predecessors."""
+    here = make_formats({"fp32": 0.1})
+    changes = {"source": Source.RECORDED, "source_note": "run 7", "device_name": "Other CPU"}
+    other = [p.model_copy(update=changes) for p in make_formats({"fp32": 0.4})]
+    main = draw_main([*here, *other], find_precision_findings(here), "light")
+    assert "faint: Other CPU (run 7)" in texts(main)
+    assert sum("fp32" in text for text in texts(main)) == 2
+
+
 def test_disturbed_formats_are_open_and_amber() -> None:
     """As everywhere."""
     main, second = draw(make_formats({"fp32": 0.1, "bf16": 0.001}, flags=(Flag.UNDER_LOAD,)))
