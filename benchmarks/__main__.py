@@ -2,6 +2,6 @@
 
 import importlib
 
-for name in ("torch_timer", "sweep_budget", "first_curves", "server_cost", "page_headline", "tour"):
+for name in ("aa", "torch_timer", "sweep_budget", "first_curves", "server_cost", "page_headline", "tour"):
     print(f"== {name}", flush=True)
     importlib.import_module(f"benchmarks.{name}").main()
