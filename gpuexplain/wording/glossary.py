@@ -72,7 +72,8 @@ _TERMS = (
     ),
     Term(
         "subnormal",
-        "A number so close to zero that it has lost digits: in fp32 below 1.2e-38. CPUs are many times slower with them.",
+        "A number so close to zero that it has lost digits: in fp32 below 1.2e-38. CPUs are many times slower with "
+        "them.",
     ),
     Term("tensor core", "A unit of a GPU that multiplies two small blocks of 16-bit or 8-bit numbers in one step."),
     Term("emulated", "Computed without units of its own: every number is converted to a wider format and back."),
