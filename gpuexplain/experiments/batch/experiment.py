@@ -1,11 +1,12 @@
 """The batch slice as the registry lists it."""
 
-from gpuexplain.experiments.batch.chart import describe_main, describe_second, draw_main, draw_second
+from gpuexplain.experiments.batch.chart import describe_main, draw_main
 from gpuexplain.experiments.batch.conclude import find_batch_findings, findings_json, flag_points
 from gpuexplain.experiments.batch.guess import QUESTION
 from gpuexplain.experiments.batch.headline import find_headline
 from gpuexplain.experiments.batch.plan import plan_cases
 from gpuexplain.experiments.batch.published import default_published, points_of_file, published_results
+from gpuexplain.experiments.batch.second_chart import describe_second, draw_second
 from gpuexplain.experiments.batch.series import say_batch
 from gpuexplain.experiments.batch.snippet import write_snippet
 from gpuexplain.experiments.batch.spec import (

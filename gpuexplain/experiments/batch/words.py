@@ -1,38 +1,31 @@
-"""What the batch page says, from findings only: the answer, and why it is so."""
+"""What the batch page says, from findings only: the answer, and what its charts show."""
 
+from gpuexplain.experiments.batch.advice import tell_so_what, tell_why
 from gpuexplain.experiments.batch.caveats import list_caveats
 from gpuexplain.experiments.batch.claims import (
     claim_knee,
     has_knee,
-    is_placed,
     name_device,
     say_work,
 )
 from gpuexplain.experiments.batch.conclude import BatchFindings, SeriesFinding
+from gpuexplain.experiments.batch.memory_words import tell_ceiling, tell_memory
 from gpuexplain.experiments.batch.series import say_batch
 from gpuexplain.experiments.contract import Explanation
 from gpuexplain.findings import (
-    Alignment,
-    BatchCeiling,
     BatchKnee,
     Crossover,
     CrossoverVerdict,
     FreeBatch,
-    MemoryFit,
-    MemoryFitStatus,
     NotFound,
     Saturation,
 )
-from gpuexplain.model import Dtype
 from gpuexplain.units import (
-    NBSP,
     format_count,
     format_factor,
     format_percent,
     format_rate_flops,
     format_rate_items,
-    format_significant,
-    format_size,
     format_time,
 )
 from gpuexplain.wording.caveats import say_here
@@ -40,8 +33,6 @@ from gpuexplain.wording.markup import capitalise, mark, term
 
 # A GPU this busy at a batch has nothing left to give by more work at a time.
 BUSY_FROM = 0.9
-# No line is claimed to hold more closely than this.
-FINEST_RESIDUAL = 0.01
 
 
 def tell(findings: BatchFindings) -> Explanation:
@@ -52,14 +43,14 @@ def tell(findings: BatchFindings) -> Explanation:
             answer="Nothing is measured yet. Press Run: it shows from which batch on more examples at a time bring "
             "hardly more throughput, and what they cost in time and memory.",
             see="",
-            why=_why(None),
+            why=tell_why(None),
             so_what="",
         )
     headline = findings.headline_series
     return Explanation(
         answer=tell_answer(findings),
         see=_see(findings),
-        why=_why(headline),
+        why=tell_why(headline),
         so_what=tell_so_what(headline) if headline is not None else "",
         caveats=list_caveats(findings),
     )
@@ -232,52 +223,6 @@ def tell_utilisation(series: SeriesFinding) -> str:
     return f"{text}: more work at a time leaves fewer gaps."
 
 
-def tell_memory(fit: MemoryFit) -> str:
-    """Return what an example takes of the memory."""
-    match fit.status:
-        # A line describes the points.
-        case MemoryFitStatus.OK if fit.bytes_per_example is not None and fit.fixed_bytes is not None:
-            within = format_percent(max(fit.worst_residual or 0.0, FINEST_RESIDUAL), 1)
-            return (
-                f"Each further example takes **{format_size(fit.bytes_per_example)}** of memory, beside "
-                f"{format_size(max(0.0, fit.fixed_bytes))} that the model holds whatever the batch (a straight line, "
-                f"within {within})."
-            )
-        # Steps, another algorithm, or something left behind.
-        case MemoryFitStatus.NOT_LINEAR:
-            off = format_percent(fit.worst_residual or 0.0)
-            return f"The memory does not grow in a straight line with the batch (off by {off})."
-        # The growth is lost in the scatter.
-        case MemoryFitStatus.TOO_NOISY:
-            return "Over these batches the memory hardly grows: too little to tell what one example takes."
-        # Under three batches with a reading, or none at all (published, or not reported).
-        case _:
-            return ""
-
-
-def tell_ceiling(ceiling: BatchCeiling | NotFound) -> str:
-    """Return where the memory ends: what ran, what did not, and what the line says."""
-    # Nothing ran out and no line: nothing to add.
-    if isinstance(ceiling, NotFound):
-        return ""
-    limit = f"the {format_size(ceiling.limit_bytes)} that a run may fill" if ceiling.limit_bytes else "the memory"
-    line = ""
-    if ceiling.predicted_batch is not None:
-        predicted = f"about batch{NBSP}{format_significant(ceiling.predicted_batch, 2)}"
-        line = f"by that line {limit} {'are' if ceiling.limit_bytes else 'is'} full at {predicted}"
-    # Found, whatever was predicted.
-    if ceiling.first_failed is not None:
-        ran, failed = capitalise(say_batch(ceiling.largest_ran)), say_batch(ceiling.first_failed)
-        found = f"{ran} ran, {failed} ran {term('out of memory')}"
-        # Nothing to compare with.
-        if ceiling.agrees is None:
-            return f"{found} ({limit})." if ceiling.limit_bytes else f"{found}."
-        # The prediction lies between the two, or beside them.
-        return f"{found}; {line}, which {'agrees' if ceiling.agrees else 'does not agree'}."
-    # Only predicted: nothing as large was tried.
-    return f"{capitalise(line)}; nothing larger than {say_batch(ceiling.largest_ran)} was tried."
-
-
 def tell_other(series: SeriesFinding) -> str:
     """Return what a series from elsewhere shows beside ours: its shape, not its height."""
     if series.at_knee is None or not has_knee(series):
@@ -287,76 +232,3 @@ def tell_other(series: SeriesFinding) -> str:
         f"knee{say_work(series)} at {say_batch(series.at_knee.batch)}. Its examples are other ones: compare the "
         "shapes, not the heights."
     )
-
-
-# -- why, and so what ---------------------------------------------------------------------------
-
-
-def _why(series: SeriesFinding | None) -> str:
-    text = (
-        f"A step costs something whatever the {term('batch')}: reading every weight from memory, starting every "
-        "layer and, in training, updating every weight. A small batch pays that for a few examples. The rows of a "
-        "larger one become one larger product that uses the same weights again, until the arithmetic units are full: "
-        "from there on twice the examples take twice the time."
-    )
-    if series is None:
-        return text
-    # A GPU waits for launches first.
-    if not series.name.is_cpu:
-        text += (
-            f" A GPU has so many units that a small batch leaves most of them idle, and its kernels end sooner than "
-            f"the program can start the next ones ({term('launch overhead')})."
-        )
-    # Sequences are rows already.
-    if series.name.model == "transformer":
-        text += " One sequence is 128 rows already, so even one example fills a good part of a device."
-    # Mixed precision.
-    if series.is_measured and series.dtype is not Dtype.FP32:
-        text += (
-            f" With {term('autocast')} the products run in {term(str(series.dtype))}: faster only where the device has "
-            "units for it, so the knee moves to larger batches there."
-        )
-    return text
-
-
-def tell_so_what(series: SeriesFinding) -> str:
-    """Return what to do about it."""
-    knee = series.knee
-    advice = ""
-    # A knee to choose by.
-    if has_knee(series) and series.at_knee is not None:
-        batch = say_batch(series.at_knee.batch)
-        # Training: speed against memory, and learning is another question.
-        if series.name.mode == "training":
-            advice = (
-                f"For speed alone take about {batch}: larger ones cost memory and bring under a tenth more. Whether a "
-                "larger batch also learns as well is another question, which no stopwatch answers."
-            )
-        # Inference: latency counts too.
-        else:
-            advice = (
-                f"To answer many requests, gather up to about {batch}: more makes each wait longer for under a tenth "
-                "more throughput. Where each answer counts, stay in the shaded range."
-            )
-    # Still rising: go further.
-    elif knee.saturation is Saturation.STILL_RISING:
-        advice = "Take the largest batch that your memory and your patience allow, and run Thorough to look further."
-    # Several humps, too wide a range, or too few batches.
-    elif series.best is not None:
-        reason = "the knee is not placed" if is_placed(knee) is False else "these points show no clear knee"
-        advice = f"Run Thorough on a quiet machine before deciding: {reason}."
-    alignment = tell_alignment(series.alignment)
-    return f"{advice} {alignment}".strip()
-
-
-def tell_alignment(alignment: Alignment | NotFound) -> str:
-    """Return whether to choose multiples of 8 or 64; only what dense points showed."""
-    # Nobody looked, or it is too noisy: no advice.
-    if isinstance(alignment, NotFound):
-        return ""
-    gain = format_percent(alignment.gain - 1)
-    # Every multiple beats its neighbours beyond the intervals.
-    if alignment.pays:
-        return f"Choose multiples of {alignment.multiple}: they do {gain} more examples a second than their neighbours."
-    # Some neighbour does as well.
-    return f"Multiples of {alignment.multiple} bring nothing here: their neighbours do as well."

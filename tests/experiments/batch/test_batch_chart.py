@@ -22,9 +22,10 @@ from batch_made import (
 )
 
 from gpuexplain.charts.theme import ENTITY_STYLES, Entity, Theme, with_alpha
-from gpuexplain.experiments.batch.chart import HINT, describe_main, describe_second, draw_main, draw_second, size_ticks
+from gpuexplain.experiments.batch.chart import HINT, describe_main, draw_main, size_ticks
 from gpuexplain.experiments.batch.claims import claim_main, claim_second
 from gpuexplain.experiments.batch.conclude import find_batch_findings
+from gpuexplain.experiments.batch.second_chart import describe_second, draw_second
 from gpuexplain.experiments.batch.words import tell
 from gpuexplain.model import Flag, Gauges, Point, Status
 from gpuexplain.units import NBSP

@@ -18,6 +18,7 @@ from batch_made import (
     published_points,
 )
 
+from gpuexplain.experiments.batch.advice import tell_alignment, tell_so_what
 from gpuexplain.experiments.batch.caveats import (
     list_caveats,
     tell_cold_call,
@@ -30,19 +31,16 @@ from gpuexplain.experiments.batch.claims import claim_knee, claim_main, claim_se
 from gpuexplain.experiments.batch.conclude import BatchAt, SeriesFinding, find_batch_findings
 from gpuexplain.experiments.batch.guess import QUESTION
 from gpuexplain.experiments.batch.headline import find_headline
+from gpuexplain.experiments.batch.memory_words import tell_ceiling, tell_memory
 from gpuexplain.experiments.batch.series import FILE_SERIES
 from gpuexplain.experiments.batch.words import (
     tell,
-    tell_alignment,
     tell_answer,
-    tell_ceiling,
     tell_crossover,
     tell_free,
     tell_knee,
-    tell_memory,
     tell_other,
     tell_saturation,
-    tell_so_what,
     tell_speedup,
     tell_utilisation,
 )
