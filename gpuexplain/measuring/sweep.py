@@ -170,7 +170,8 @@ class Sweep:
             failed.end(Status.OOM, f"{why}. Afterwards {size} failed too.")
 
     def _predict(self, case: Case) -> float | None:
-        known = [(t.case.work, t.call_s) for t in self._tracks if t.case.series == case.series and t.samples_s]
+        # By the fastest calls: on a busy machine a few that waited would shut out every larger size.
+        known = [(t.case.work, t.fastest_call_s) for t in self._tracks if t.case.series == case.series and t.samples_s]
         return predict_call_s(case.work, known)
 
     def _refuse(self, case: Case, predicted_s: float | None) -> str | None:

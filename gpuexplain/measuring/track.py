@@ -39,6 +39,11 @@ class Track:
         return sorted(recent)[len(recent) // 2]
 
     @property
+    def fastest_call_s(self) -> float:
+        """The seconds of the fastest call so far: what one takes that waited for nobody."""
+        return min((*self.samples_s, *self.warmup_s), default=self.call_s)
+
+    @property
     def is_open(self) -> bool:
         """Whether more samples would help."""
         return self.status is Status.OK and not self.converged and self.stopwatch is not None

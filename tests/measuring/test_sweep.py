@@ -263,3 +263,14 @@ def test_gauges_of_the_check_reach_the_point() -> None:
     bench = Bench({1.0: steady(0.001)}, checks={1.0: Check(1e-7, 0, 0, gauges=gauges)})
     bench.run()
     assert bench.session.points[1.0].gauges == gauges
+
+
+def test_calls_that_waited_for_others_shut_no_larger_size_out() -> None:
+    """Most calls of the smallest size wait 100 ms for a thread, some do not: by those the next size fits."""
+
+    def waiting(call: int) -> float:
+        return 1e-4 if call % 4 == 3 else 0.1
+
+    bench = Bench({64: waiting, 128: steady(8e-4), 256: steady(64e-4)}, budget_s=20.0)
+    bench.run()
+    assert set(bench.session.points) == {64.0, 128.0, 256.0}
