@@ -5,6 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from gpuexplain.experiments.contract import Experiment
 from gpuexplain.hardware.reference import load_reference_gpus
@@ -63,6 +66,14 @@ def _take(experiment: Experiment, params: Params, key: str, counter: str) -> Non
     if uploaded is not None:
         drop(experiment, uploaded.getvalue(), uploaded.name, params)
         st.session_state[counter] = st.session_state.get(counter, 0) + 1
+        _let_go(uploaded)
+
+
+def _let_go(uploaded: UploadedFile) -> None:
+    """Free the bytes: what was read of them is kept, and the server would hold them until the tab is closed."""
+    context = get_script_run_ctx()
+    if context is not None and isinstance(context.uploaded_file_mgr, MemoryUploadedFileManager):
+        context.uploaded_file_mgr.remove_file(context.session_id, uploaded.file_id)
 
 
 def _show_file(experiment: Experiment, file: DroppedFile) -> None:

@@ -76,6 +76,18 @@ def test_points_of_a_running_job_are_drawn(open_page: Open, runner: FakeRunner) 
     assert "CPU" in names
 
 
+def test_what_was_published_stays_faint_beside_the_first_run(open_page: Open, runner: FakeRunner) -> None:
+    """It is what the page showed before Run was pressed; the words compare with it from the first points on."""
+    at = open_page("matmul")
+    button(at, "run").click().run()
+    runner.change("run-1", points=tuple(make_points(128, 256)))
+    at.run()
+    lines = {trace["name"]: trace for trace in figure(at)["data"] if trace["mode"] == "lines+markers"}
+    assert lines["GPU"]["line"]["dash"] == "dot"
+    assert lines["CPU"]["line"]["dash"] == "solid"
+    assert "Compared with a published" in html_of(at)
+
+
 def test_a_second_session_watches_the_same_job(open_page: Open, runner: FakeRunner) -> None:
     """The same address leads to the same flight: nothing is submitted again."""
     at = open_page("matmul")

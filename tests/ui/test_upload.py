@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest
 from ui_fakes import FakeRunner, html_of, make_machine, make_points
 
@@ -521,3 +522,14 @@ def test_only_rates_of_operations_ask_for_a_number_format(open_page: Open) -> No
         keys = [box.key or "" for box in at.selectbox]
         assert any(key.endswith("-gpu") for key in keys)
         assert any(key.endswith("-dtype") for key in keys) is asks
+
+
+def test_the_server_lets_the_bytes_go(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many files a visitor drops, good or bad."""
+    removed: list[str] = []
+    monkeypatch.setattr(
+        MemoryUploadedFileManager, "remove_file", lambda _self, _session, file_id: removed.append(file_id)
+    )
+    at = drop(drop(open_page("matmul")), b"n\n", "bad.csv")
+    assert len(set(removed)) == 2
+    assert at.file_uploader[0].value is None
