@@ -49,8 +49,8 @@ REMARKS = (
     "the kill, and another process does not find it afterwards.",
     "`tests/faults` breaks the rest for real, a few times each, and lets another process read the store: the worker "
     "aborts, hangs, closes its pipe, writes garbage, runs out of memory (its own limit, and killed by the system in a "
-    "group of 100 MB), loses its device; the store is locked by another process, on a full disk, on a read-only disk, "
-    "under a file size limit, cut off, overwritten, emptied, deleted, each while it is closed and during a run; the "
+    "group of 100 MB), loses its device; the store is locked by another process, full, under a file size limit, cut "
+    "off or deleted during a run, and cut off, overwritten, emptied, full or read-only when it is opened; the "
     "server gets SIGTERM and SIGKILL during a run with a page open, and is started again; the wall clock is set a day "
     "on and back during a run; two servers and the command line share a store.",
 )

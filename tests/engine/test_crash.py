@@ -93,7 +93,7 @@ def test_a_child_that_escaped_does_not_hide_it_either(
 
 def test_an_idle_worker_that_went_silent_is_replaced(make_runner: MakeRunner, submit: Submit, ended: Ended) -> None:
     """The next job does not suffer for it."""
-    runner = make_runner(silent_s=1.5)
+    runner = make_runner(silent_s=3.0)
     ended(runner, submit(runner, "point"))
     os.kill(_worker_pid(runner), signal.SIGSTOP)
     _until_true(lambda: runner.status().worker == "stopped")
@@ -102,10 +102,10 @@ def test_an_idle_worker_that_went_silent_is_replaced(make_runner: MakeRunner, su
 
 def test_a_silent_worker_is_ended(make_runner: MakeRunner, submit: Submit, ended: Ended) -> None:
     """A stopped process sends no heartbeats; a working one is left alone."""
-    runner = make_runner(silent_s=1.8)
+    runner = make_runner(silent_s=3.0)
     job = ended(runner, submit(runner, "point signal=SIGSTOP"))
     assert (job.state, len(job.points)) == (JobState.CRASHED, 1)
-    assert "gave no sign of life for 1.8 s and was ended" in job.reason
+    assert "gave no sign of life for 3 s and was ended" in job.reason
     assert ended(runner, submit(runner, "point")).state is JobState.DONE
 
 

@@ -19,8 +19,8 @@ from gpuexplain.engine.runner import Runner  # noqa: E402
 from gpuexplain.hardware.inspect import inspect_machine  # noqa: E402
 from gpuexplain.settings import load_settings  # noqa: E402
 from gpuexplain.ui import engine_access as access  # noqa: E402
+from gpuexplain.ui import lifespan as life  # noqa: E402
 from gpuexplain.ui.health import health_routes  # noqa: E402
-from gpuexplain.ui.lifespan import lifespan  # noqa: E402
 from tests.engine.fake_measure import FakeExperiment, FakeParams  # noqa: E402
 
 
@@ -40,6 +40,7 @@ def _get_runner() -> Runner:
 
 
 access.get_runner = _get_runner
+life._WARM_IMPORTS = ()  # what charts need takes seconds, and no chart is looked at here
 
 
 async def run(request: Request) -> JSONResponse:
@@ -66,6 +67,6 @@ async def job(request: Request) -> JSONResponse:
 
 app = st.App(
     ROOT / "gpuexplain" / "ui" / "router.py",
-    lifespan=lifespan,
+    lifespan=life.lifespan,
     routes=[*health_routes(), Route("/test/run", run, methods=["POST"]), Route("/test/job", job)],
 )

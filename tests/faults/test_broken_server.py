@@ -14,6 +14,7 @@ from faults_made import PATIENCE_S, ROOT, is_gone, read_elsewhere, until
 from faults_server import Server
 
 from gpuexplain.settings import Settings
+from gpuexplain.store.runs import open_store
 
 StartServer = Callable[..., Server]
 
@@ -50,7 +51,7 @@ def test_a_run_that_the_end_of_the_server_interrupts_is_kept_and_can_be_resumed(
     _interrupt(second, killed, settings, signal.SIGKILL)
     third = start_server()
     third.wait_until("/api/live")
-    until(lambda: read_elsewhere(settings.store_url)[killed] == ("interrupted", [1, 2]))
+    _until_stored(settings, killed, "interrupted", [1, 2])
     gate.touch()
     done = third.resume(killed)
     until(lambda: third.job(done)["state"] == "done")
@@ -65,9 +66,21 @@ def test_a_run_that_the_end_of_the_server_interrupts_is_kept_and_can_be_resumed(
     _check_log(third, done)
 
 
+def _until_stored(settings: Settings, run_id: str, state: str, sizes: list[float]) -> None:
+    """Wait until the store has a run as it should be."""
+    store = open_store(settings)
+    until(
+        lambda: (
+            (run := store.find_run(run_id)) is not None
+            and (run.state.value, [point.x for point in run.points]) == (state, sizes)
+        )
+    )
+    store.close()
+
+
 def _interrupt(server: Server, run_id: str, settings: Settings, number: signal.Signals) -> int:
     """End the server once two points of a run are stored; return the worker that went along."""
-    until(lambda: read_elsewhere(settings.store_url).get(run_id) == ("running", [1, 2]))
+    _until_stored(settings, run_id, "running", [1, 2])
     worker = int(server.job(run_id)["worker"])
     assert asyncio.run(_end_with_a_page_open(server, number)) == -number
     until(lambda: is_gone(worker))
