@@ -138,6 +138,8 @@ def make_bare_root(root: Path, shared: Sequence[str]) -> None:
 
 def build(root: Path, shared: Sequence[str]) -> Image:
     """Run every step of the Dockerfile."""
+    if (root / "srv/gpuexplain").exists():
+        raise SystemExit(f"{root} was built before. Name an empty folder: the steps start from a bare system.")
     make_bare_root(root, shared)
     image = Image(root)
     for word, rest in read_steps((ROOT / "Dockerfile").read_text(encoding="utf-8")):
