@@ -10,7 +10,7 @@ from gpuexplain.findings import PrecisionRanking
 from gpuexplain.model import Dtype, Flag, Status
 from gpuexplain.wording.caveats import tell_failed, tell_flag, tell_noise
 from gpuexplain.wording.markup import capitalise, term
-from gpuexplain.wording.phrases import say_sizes
+from gpuexplain.wording.phrases import say_n, say_sizes
 
 _EIGHT_BIT = frozenset({Dtype.FP8, Dtype.FP8_E5M2, Dtype.INT8})
 
@@ -59,15 +59,26 @@ def tell_missing(device: DeviceFindings) -> list[str]:
     for found in device.formats:
         if found.failed:
             _, status, reason = found.failed[0]
-            # A skipped size tells its own prediction: the first one is enough.
+            # A skipped size tells its own prediction: they are alike without it.
             alike.setdefault((status, "" if status is Status.SKIPPED else reason), []).append(found)
-    return [_tell_group(group) for group in alike.values()]
+    return [_tell_skipped(group) if key[0] is Status.SKIPPED else _tell_group(group) for key, group in alike.items()]
 
 
 def _tell_group(group: list[FormatFinding]) -> str:
     sizes = sorted({x for found in group for x, _, _ in found.failed})
     who = f"a product in {join_formats(tuple(str(found.dtype) for found in group), 'or')}"
     return tell_failed(who, say_sizes(sizes), group[0].failed)
+
+
+def _tell_skipped(group: list[FormatFinding]) -> str:
+    """Return what is too slow for the run, by size, with the prediction of the first one."""
+    by_size: dict[float, tuple[str, ...]] = {}
+    for found in group:
+        size = found.failed[0][0]
+        by_size[size] = (*by_size.get(size, ()), str(found.dtype))
+    listed = "; ".join(f"{join_formats(names)} at {say_n(size)}" for size, names in sorted(by_size.items()))
+    first = next(found for found in group if found.failed[0][0] == min(by_size))
+    return f"Too slow for the time of this run: {listed}. In {name_format(first.dtype)}: {first.failed[0][2]}"
 
 
 def tell_suspects(device: DeviceFindings) -> str:

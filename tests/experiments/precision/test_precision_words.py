@@ -387,12 +387,14 @@ def test_formats_that_ended_alike_share_a_sentence() -> None:
         failed("fp16", Status.SKIPPED, "One call would take about 3.00 s.", 1024, device=GPU),
         failed("fp8", Status.UNSUPPORTED, "Too old.", 64, device=GPU),
         failed("fp8_e5m2", Status.UNSUPPORTED, "Too old.", 64, device=GPU),
-        failed("int8", Status.UNSUPPORTED, "Too few rows.", 64, device=GPU),
+        failed("int8", Status.SKIPPED, "One call would take about 4.00 s.", 512, device=GPU),
+        failed("fp64", Status.UNSUPPORTED, "No fp64 here.", 64, device=GPU),
     ])  # fmt: skip
     assert [bare(text) for text in caveats.tell_missing(device)] == [
-        "A product in bf16 or fp16 has no time at n = 512 and 1,024 (skipped): One call would take about 2.00 s.",
+        "A product in fp64 has no time at n = 64 (unsupported): No fp64 here.",
+        "Too slow for the time of this run: bf16 and int8 at n = 512; fp16 at n = 1,024. In bf16: One call would take about "
+        "2.00 s.",
         "A product in fp8 e4m3 or fp8 e5m2 has no time at n = 64 (unsupported): Too old.",
-        "A product in int8 has no time at n = 64 (unsupported): Too few rows.",
     ]
 
 
