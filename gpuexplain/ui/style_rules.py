@@ -85,7 +85,8 @@ RULES = """
 .st-key-lab-open{display:none}
 /* controls share one baseline; primary buttons have contrast in both themes */
 .st-key-lab-controls [data-testid=stHorizontalBlock]{align-items:flex-end}
-[data-testid=stBaseButton-primary],[data-testid=stBaseButton-primary] p{color:var(--gx-on-primary)!important}
+[data-testid=stBaseButton-primary]:enabled,[data-testid=stBaseButton-primary]:enabled p{
+  color:var(--gx-on-primary)!important}
 [data-testid=stBaseButton-primary]{font-weight:650}
 [data-testid=stCaptionContainer],[data-testid=stCaptionContainer] p{color:var(--gx-muted)!important;opacity:1}
 [data-testid=stMain] a:focus-visible,[data-testid=stMain] button:focus-visible,

@@ -16,7 +16,10 @@ ADDRESSES = [
     ("postgresql://ann:wonder%40land@db:5432/runs", "postgresql://ann:***@db:5432/runs"),
     ("postgresql://ann:wonder@land@db/runs", "postgresql://ann:***@db/runs"),
     ("postgresql://ann:pa/ss:wo?rd@db/runs", "postgresql://ann:***@db/runs"),
-    ("postgresql+psycopg://db/runs?user=ann&password=wonder@land", "postgresql+psycopg://db/runs?user=ann&password=***"),
+    (
+        "postgresql+psycopg://db/runs?user=ann&password=wonder@land",
+        "postgresql+psycopg://db/runs?user=ann&password=***",
+    ),
     ("mysql://db/runs?ssl_key=/x&passwd=wonder%40land&a=b", "mysql://db/runs?ssl_key=***&passwd=***&a=b"),
 ]
 

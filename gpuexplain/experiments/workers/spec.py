@@ -35,9 +35,7 @@ DIVERGENT_ELEMENTS = 2**20
 class WorkersParams(Params):
     """Which product the threads share."""
 
-    side: Literal["256", "512", "1024", "2048"] = Field(
-        default="1024", title="n", description="256, 512, 1024 or 2048"
-    )
+    side: Literal["256", "512", "1024", "2048"] = Field(default="1024", title="n", description="256, 512, 1024 or 2048")
 
 
 def thread_counts(most: int) -> list[int]:
