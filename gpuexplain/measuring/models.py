@@ -178,11 +178,19 @@ def find_loss(outputs: Tensor, targets: Tensor) -> Tensor:
 class Workload:
     """A network on its device with what a step of it needs; a step is what is timed."""
 
-    def __init__(self, network: "Network", device: str, half: torch.dtype | None, is_training: bool) -> None:
+    def __init__(
+        self,
+        network: "Network",
+        device: str,
+        half: torch.dtype | None,
+        is_training: bool,
+        is_fused: bool = False,  # one pass of the optimiser over each weight, instead of a dozen
+    ) -> None:
         self.network = network.to(device).train(is_training)
         self.kind = torch.device(device).type
         self.half = half  # what autocast computes in; None: fp32 throughout
-        self.optimiser = torch.optim.AdamW(network.parameters(), lr=LEARNING_RATE) if is_training else None
+        fused = is_fused or None  # None leaves the choice to torch
+        self.optimiser = torch.optim.AdamW(network.parameters(), LEARNING_RATE, fused=fused) if is_training else None
         # Gradients in fp16 would vanish without scaling; bf16 has the range of fp32.
         self.scaler = torch.amp.GradScaler(self.kind, enabled=half is torch.float16)
 

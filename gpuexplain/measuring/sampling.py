@@ -94,6 +94,21 @@ def predict_call_s(work: float, known: Sequence[tuple[float, float]]) -> float |
     return call_s * work / known_work
 
 
+def predict_affine_s(work: float, known: Sequence[tuple[float, float]]) -> float | None:
+    """Return the predicted seconds of a call that also costs something whatever its work (a step of a batch).
+
+    The straight line through the two nearest smaller cases, between the time of the nearest and that
+    time scaled by the work: where the fixed part decides, twice the work takes hardly longer.
+    """
+    smaller = sorted(pair for pair in known if pair[0] <= work)
+    scaled_s = predict_call_s(work, known)
+    if scaled_s is None or len(smaller) < 2:
+        return scaled_s
+    (work_before, before_s), (nearest_work, nearest_s) = smaller[-2:]
+    slope = (nearest_s - before_s) / (nearest_work - work_before) if nearest_work > work_before else 0.0
+    return min(scaled_s, max(nearest_s, nearest_s + slope * (work - nearest_work)))
+
+
 def fits_preset(call_s: float, budget_s: float) -> bool:
     """Return whether a size of a preset enters the sweep."""
     return ENTRY_CALLS * call_s <= ENTRY_BUDGET_SHARE * budget_s

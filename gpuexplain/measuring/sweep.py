@@ -35,6 +35,7 @@ HAND_OVER_S = 0.5
 REFINE_AT_SHARE = 0.4
 
 Refine = Callable[[Sequence[Point], Sequence[Case]], Sequence[Case]]
+Predict = Callable[[float, Sequence[tuple[float, float]]], float | None]
 
 
 class Sweep:
@@ -56,6 +57,7 @@ class Sweep:
         say_x: Callable[[float], str] = str,
         most_call_s: float = math.inf,
         release: Callable[[Case], None] = lambda _: None,
+        predict: Predict = predict_call_s,
     ) -> None:
         """Prepare a sweep; ``run`` starts it.
 
@@ -73,12 +75,14 @@ class Sweep:
             say_x: Words a size, for the progress.
             most_call_s: Cases predicted to take longer than this are left out.
             release: Frees what a case that ran out of memory left behind.
+            predict: Returns the seconds of a call from its work and the (work, seconds) of its series.
         """
         self._experiment = experiment
         self._cases = sorted(cases, key=lambda case: case.work)
         self._say_x = say_x
         self._most_call_s = most_call_s
         self._release = release
+        self._predict_s = predict
         self._prepare = prepare
         self._session = session
         self._budget_s = budget_s
@@ -172,7 +176,7 @@ class Sweep:
     def _predict(self, case: Case) -> float | None:
         # By the fastest calls: on a busy machine a few that waited would shut out every larger size.
         known = [(t.case.work, t.fastest_call_s) for t in self._tracks if t.case.series == case.series and t.samples_s]
-        return predict_call_s(case.work, known)
+        return self._predict_s(case.work, known)
 
     def _refuse(self, case: Case, predicted_s: float | None) -> str | None:
         """Return "" to admit a case, a reason to show it as skipped, None to leave it out silently."""

@@ -8,6 +8,7 @@ from gpuexplain.measuring.sampling import (
     fits_preset,
     is_convergence_check,
     plan_block,
+    predict_affine_s,
     predict_call_s,
     warmup_is_over,
 )
@@ -69,3 +70,23 @@ def test_a_preset_takes_sizes_of_which_eight_calls_fit_in_a_fifth() -> None:
     assert not fits_preset(0.376, 15)
     assert fits_explicit(1.0, 3.0)
     assert not fits_explicit(1.1, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("work", "known", "predicted_s"),
+    [
+        (2.0, [], None),
+        (2.0, [(1.0, 0.3)], 0.6),
+        (4.0, [(1.0, 0.30), (2.0, 0.31)], 0.33),
+        (4.0, [(1.0, 0.30), (2.0, 0.20)], 0.20),
+        (4.0, [(1.0, 0.10), (2.0, 0.20)], 0.40),
+        (4.0, [(1.0, 0.01), (2.0, 0.20)], 0.40),
+        (4.0, [(1.0, 0.1), (2.0, 0.2), (8.0, 9.0)], 0.40),
+    ],
+    ids=["nothing known", "one known", "mostly fixed", "noise", "all work", "no steeper than the work", "larger ones"],
+)
+def test_a_step_with_a_fixed_part_is_predicted_by_a_line(
+    work: float, known: list[tuple[float, float]], predicted_s: float | None
+) -> None:
+    """Between the nearest smaller time and that time scaled by the work."""
+    assert predict_affine_s(work, known) == (None if predicted_s is None else pytest.approx(predicted_s))

@@ -6,7 +6,7 @@ import pytest
 from sweep_fakes import Bench, FakeSession, make_case, steady
 
 from gpuexplain.errors import UnsupportedError
-from gpuexplain.measuring.sampling import UNTIMED_CALLS
+from gpuexplain.measuring.sampling import UNTIMED_CALLS, predict_affine_s
 from gpuexplain.measuring.stopwatch import Check, DeviceLostError, LaunchLimitError, OutOfMemoryError
 from gpuexplain.model import Case, Flag, Gauges, Point, Status
 from gpuexplain.units import format_time
@@ -274,3 +274,14 @@ def test_calls_that_waited_for_others_shut_no_larger_size_out() -> None:
     bench = Bench({64: waiting, 128: steady(8e-4), 256: steady(64e-4)}, budget_s=20.0)
     bench.run()
     assert set(bench.session.points) == {64.0, 128.0, 256.0}
+
+
+def test_an_experiment_may_predict_in_its_own_way() -> None:
+    """Eight times the work in the same time: by the line through two smaller sizes the third fits."""
+    costs = {1.0: steady(0.4), 2.0: steady(0.4), 4.0: steady(0.4)}
+    by_work = Bench(costs, budget_s=20.0, explicit=frozenset({1.0, 2.0}))
+    by_work.run()
+    assert set(by_work.session.points) == {1.0, 2.0}
+    by_line = Bench(costs, budget_s=20.0, explicit=frozenset({1.0, 2.0}), options={"predict": predict_affine_s})
+    by_line.run()
+    assert set(by_line.session.points) == {1.0, 2.0, 4.0}

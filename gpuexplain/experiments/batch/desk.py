@@ -56,7 +56,7 @@ class Desk:
         with self.guard():
             network = build_network(NETWORKS[params.model], *params.shape)
             half = TORCH_DTYPES[dtype] if dtype is not Dtype.FP32 else None
-            self._workload = Workload(network, device, half, params.is_training)
+            self._workload = Workload(network, device, half, params.is_training, is_fused=True)
         self._inputs = self._targets = torch.empty(0)
 
     @contextmanager

@@ -22,6 +22,7 @@ from gpuexplain.measuring.clocks import HostClock, SynchronisedClock
 from gpuexplain.measuring.conditions import ConditionsMonitor
 from gpuexplain.measuring.cuda import TorchCuda, limit_device_memory
 from gpuexplain.measuring.probe import probe_torch
+from gpuexplain.measuring.sampling import predict_affine_s
 from gpuexplain.measuring.session import Outcome, Session
 from gpuexplain.measuring.stopwatch import Check, Stopwatch
 from gpuexplain.measuring.sweep import Sweep
@@ -58,6 +59,7 @@ def measure(params_json: dict[str, Any], session: Session) -> Outcome:
             say_x=say_batch,
             most_call_s=math.inf if params.seeks_ceiling else MOST_STEP_S,
             release=bench.release,
+            predict=predict_affine_s,
         ).run()
 
 

@@ -20,6 +20,9 @@ PRESET_CPU_BYTES = 2 * 2**30
 # A ceiling search tries sizes that are predicted to need up to this factor of the limit: the
 # prediction may be too high, and a size must fail before its ceiling is found.
 TRY_BEYOND = 4.0
+# Up to here a batch is tried even where the time allows few samples: a step that a busy machine makes
+# slow costs about the same at each of them, and one batch alone shows nothing.
+SURELY_TRIED = 16
 # Beside a GPU the CPU is only the baseline: every second power of two, up to a batch that shows its level.
 BASELINE_BATCHES = (1, 4, 16, 64, 256)
 # Under this share of free memory somebody else must hold the rest: our own context takes less.
@@ -86,7 +89,7 @@ def _largest(params: BatchParams) -> int:
 
 def make_case(params: BatchParams, machine: Machine, device: str, batch: int, *, is_baseline: bool = False) -> Case:
     """Return the case of one batch on one device."""
-    is_named = params.largest_batch is not None or params.seeks_ceiling
+    is_tried = params.largest_batch is not None or params.seeks_ceiling or batch <= SURELY_TRIED
     return Case(
         series=series_on(params.model, params.mode, device),
         x=float(batch),
@@ -98,7 +101,7 @@ def make_case(params: BatchParams, machine: Machine, device: str, batch: int, *,
         flops=params.size.step_flops(batch, is_training=params.is_training),
         bytes_moved=0.0,
         memory_bytes=params.step_bytes(batch),
-        explicit=is_named and not is_baseline,
+        explicit=is_tried and not is_baseline,
         items=float(batch),
     )
 

@@ -35,7 +35,7 @@ torch.set_flush_denormal(True)  # before the first threaded operation
 
 
 network = build_network({kind}, {width}, {depth})
-workload = Workload(network, "{device}", {half}, {is_training})
+workload = Workload(network, "{device}", {half}, {is_training}, is_fused=True)
 inputs, targets = make_examples(network, {batch}, "{device}")
 
 

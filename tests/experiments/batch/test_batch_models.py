@@ -60,11 +60,14 @@ def test_networks_and_examples_are_seeded_and_never_constant(model: str) -> None
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("half", [None, torch.bfloat16], ids=["fp32", "autocast"])
-def test_a_training_step_changes_every_weight_and_returns_a_finite_loss(model: str, half: object) -> None:
+@pytest.mark.parametrize("is_fused", [False, True], ids=["plain", "fused"])
+def test_a_training_step_changes_every_weight_and_returns_a_finite_loss(
+    model: str, half: object, is_fused: bool
+) -> None:
     """Forward, loss, backward, optimiser: by a learning rate that leaves the numbers random."""
     network = build_network(NETWORKS[model], *SMALL[model])
     before = [p.detach().clone() for p in network.parameters()]
-    workload = Workload(network, "cpu", half, is_training=True)
+    workload = Workload(network, "cpu", half, is_training=True, is_fused=is_fused)
     inputs, targets = make_examples(network, 4, "cpu")
     losses = [float(workload.train(inputs, targets)) for _ in range(3)]
     assert all(math.isfinite(loss) for loss in losses)

@@ -34,7 +34,7 @@ def test_a_script_rebuilds_the_model_of_its_point(model: str, mode: str, dtype: 
     classes = {node.name for node in ast.parse(script).body if isinstance(node, ast.ClassDef)}
     wanted = {"mlp": {"Mlp"}, "convnet": {"ConvNet", "ResidualBlock"}, "transformer": {"Transformer", "DecoderBlock"}}
     assert classes == wanted[model] | {"Workload"}
-    assert f'"cuda:0", {half}, {mode == "training"})' in script
+    assert f'"cuda:0", {half}, {mode == "training"}, is_fused=True)' in script
     assert ("workload.train(inputs, targets)" in script) is (mode == "training")
 
 
@@ -64,7 +64,7 @@ def test_a_point_gives_batch_shape_and_threads() -> None:
         (BatchParams(), None, 'make_examples(network, 64, "cpu")'),
         (BatchParams(largest_batch=8), None, 'make_examples(network, 8, "cpu")'),
         (ARTICLE_PRESET, None, "network = build_network(Mlp, 1024, 50)"),
-        (BatchParams(dtype="autocast"), None, 'Workload(network, "cpu", torch.bfloat16, True)'),
+        (BatchParams(dtype="autocast"), None, 'Workload(network, "cpu", torch.bfloat16, True, is_fused=True)'),
         (BatchParams(device="cuda:1"), None, 'torch.cuda.set_device("cuda:1")'),
         (BatchParams(), published_points()[3], 'make_examples(network, 64, "cpu")'),
     ],
