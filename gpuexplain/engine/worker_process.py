@@ -73,6 +73,7 @@ class WorkerProcess:
             ) from error
         self.last_heard = time.monotonic()
         self._exit_seen: float | None = None
+        self._is_ended_by_us = False
         self._heard: SimpleQueue[Heard] = SimpleQueue()
         self._stderr: deque[str] = deque(maxlen=_STDERR_LINES)
         self._readers = [
@@ -131,10 +132,12 @@ class WorkerProcess:
 
     def terminate(self) -> None:
         """Ask the system to end it and its children."""
+        self._is_ended_by_us = not self.has_exited
         self._signal_group(signal.SIGTERM)
 
     def kill(self) -> None:
         """End it and its children now."""
+        self._is_ended_by_us = self._is_ended_by_us or not self.has_exited
         self._signal_group(signal.SIGKILL)
 
     def close(self) -> None:
@@ -162,6 +165,8 @@ class WorkerProcess:
         code = self._process.returncode
         if code is None:
             how = "did not end"
+        elif self._is_ended_by_us:
+            how = "was ended by this program"
         elif code < 0:
             how = f"was ended by signal {_signal_name(-code)}"
             if -code == signal.SIGKILL:

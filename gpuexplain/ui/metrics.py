@@ -14,7 +14,6 @@ from prometheus_client.core import (
     GaugeMetricFamily,
     HistogramMetricFamily,
     InfoMetricFamily,
-    StateSetMetricFamily,
 )
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.metrics_core import Metric
@@ -58,10 +57,12 @@ class EngineCollector(Collector):
 
 
 def _tell_status(status: EngineStatus) -> Iterator[Metric]:
-    worker = {state: state == status.worker for state in _WORKER_STATES}
+    worker = GaugeMetricFamily("gpuexplain_worker_state", "1 for what the measuring process does.", labels=("state",))
+    for state in _WORKER_STATES:
+        worker.add_metric((state,), int(state == status.worker))
     yield GaugeMetricFamily("gpuexplain_queue_length", "Runs that wait for their turn.", status.queue_length)
     yield GaugeMetricFamily("gpuexplain_running", "Runs under way, 0 or 1.", int(status.running is not None))
-    yield StateSetMetricFamily("gpuexplain_worker_state", "What the measuring process does.", worker)
+    yield worker
     yield CounterMetricFamily(
         "gpuexplain_worker_restarts", "Measuring processes started after the first.", status.worker_restarts
     )

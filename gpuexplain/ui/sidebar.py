@@ -19,7 +19,7 @@ def show_sidebar() -> None:
     try:
         card = tell_machine_card(access.get_machine())
         status = _with_what_begins(access.get_runner().status(), access.get_runner().active_jobs())
-        notes = tell_store_notes(access.get_store(), status)
+        notes = tell_store_notes(access.get_store(), status, brief=True)
     except GpuExplainError as error:
         with st.sidebar:
             show_warning(error)

@@ -4,9 +4,9 @@ from gpuexplain.engine.jobs import EngineStatus
 from gpuexplain.store.runs import RunStore
 
 
-def tell_store_notes(store: RunStore, status: EngineStatus) -> tuple[str, ...]:
-    """Return one text each; none while all is well."""
-    notes = list(store.notices)
+def tell_store_notes(store: RunStore, status: EngineStatus, *, brief: bool = False) -> tuple[str, ...]:
+    """Return one text each, none while all is well; ``brief`` leaves out what only the operator can do."""
+    notes = [f"{notice.partition('. ')[0].rstrip('.')}." if brief else notice for notice in store.notices]
     if store.why_read_only:
         notes.append(f"Results are shown but cannot be kept. {store.why_read_only}")
     if status.not_stored:

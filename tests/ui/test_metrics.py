@@ -148,6 +148,6 @@ def test_what_is_wrong_with_the_store_is_said_everywhere(runner: FakeRunner, sto
 
 def test_a_damaged_store_is_told_in_the_sidebar(open_page, store: RunStore, tmp_path: Path) -> None:
     """Whoever misses a result learns why; nothing in the text is markup."""
-    (tmp_path / "runs-damaged-20260102-150405.txt").write_text("Kept as *runs-damaged*.db.\n")
+    (tmp_path / "runs-damaged-20260102-150405.txt").write_text("It was *damaged*. Delete this text.\n")
     page = open_page("home")
-    assert [w.value for w in page.sidebar.warning] == [r"Kept as \*runs-damaged\*.db."]
+    assert [w.value for w in page.sidebar.warning] == [r"It was \*damaged\*."]
