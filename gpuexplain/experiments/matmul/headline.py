@@ -37,7 +37,7 @@ def _label(pair: PairFinding, *, wins: bool = True) -> str:
 
 def _interval(pair: PairFinding, *, wins: bool = True) -> str:
     low, high = pair.crossover.speedup_low, pair.crossover.speedup_high
-    if not low or not high:
+    if not low or not high or low == high:  # too few samples for an interval
         return ""
     ends = (low, high) if wins else (1 / high, 1 / low)
     return f"{format_significant(ends[0], 3)} to {format_significant(ends[1], 3)}"
