@@ -3,7 +3,7 @@
 # deploy/try-in-clean-root runs these steps in a bare Debian where no Docker is at hand.
 FROM python:3.11-slim-bookworm
 
-RUN useradd --system --create-home --uid 10001 gpuexplain \
+RUN useradd --create-home --uid 10001 gpuexplain \
     && mkdir -p /srv/gpuexplain /data /lock \
     && chown 10001:10001 /data \
     && chmod 1777 /lock
