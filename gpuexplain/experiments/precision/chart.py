@@ -183,6 +183,8 @@ def _dot_trace(dots: Sequence[Dot], theme: Theme) -> go.Scatter:
     color, first = _color(dots[0], theme), dots[0]
     inside = PALETTES[theme].background
     warning = ENTITY_STYLES[Entity.WARNING].color(theme)
+    if first.is_ghost:
+        warning = with_alpha(warning, GHOST_OPACITY)
     is_open = not first.device.is_measured
     return go.Scatter(
         x=[10**dot.log_x for dot in dots],

@@ -110,7 +110,8 @@ def find_fastest(device: DeviceFindings) -> FormatFinding | None:
 def claim_main(findings: PrecisionFindings) -> str:
     """Return the finding of the chart of speed against error."""
     device = findings.headline
-    if device is None:
+    # A run starts with what is checked and not timed.
+    if device is None or not device.formats:
         return NOTHING_YET
     if not any(found.best for found in device.formats):
         return NOTHING_RAN
@@ -120,12 +121,12 @@ def claim_main(findings: PrecisionFindings) -> str:
 def claim_second(findings: PrecisionFindings) -> str:
     """Return the finding of the chart of speed-ups: the largest one over fp32, or that there is none."""
     device = findings.headline
-    if device is None:
+    if device is None or not device.formats:
         return NOTHING_YET
     known = list_speedups(device)
     # No format can be compared with fp32.
     if not known:
-        return "No format could be compared with fp32" if device.formats else NOTHING_RAN
+        return "No format could be compared with fp32"
     first = max(known, key=lambda s: s.factor)
     # The largest factor is a clear one.
     if first.verdict is SpeedVerdict.FASTER:

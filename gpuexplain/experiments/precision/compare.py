@@ -85,12 +85,15 @@ def _find(
     ours: list[Point], theirs: list[Point], names: tuple[str, str], *, is_provisional: bool
 ) -> Speedup | NotFound:
     found = find_speedup(frame_of(ours), frame_of(theirs), names=names)
-    if isinstance(found, NotFound) or all(p.half_width is not None for p in (*ours, *theirs) if p.x == found.n):
+    if isinstance(found, NotFound):
         return found
-    # Extremes are no 95 % interval. They decide who wins, but not on a machine that others used: there a handful
-    # of calls can all have waited.
-    verdict = SpeedVerdict.TIE if is_provisional else found.verdict
-    return replace(found, low=None, high=None, verdict=verdict)
+    compared = [p for p in (*ours, *theirs) if p.x == found.n]
+    if all(p.half_width is not None for p in compared):
+        return found
+    # Extremes are no 95 % interval. They decide who wins, but not on a machine that others used (or where that is
+    # not known yet): there a handful of calls can all have waited.
+    is_open = is_provisional or any(p.source is Source.MEASURED and p.conditions is None for p in compared)
+    return replace(found, low=None, high=None, verdict=SpeedVerdict.TIE if is_open else found.verdict)
 
 
 def _with_disturbed(own: list[Point]) -> list[Point]:

@@ -55,6 +55,9 @@ def tell_answer(device: DeviceFindings) -> str:
     # Published or recorded: not about this machine.
     if not device.is_measured:
         return f"{capitalise(claim_trade_off(device))}; press Run to measure here."
+    # A run starts with what is checked and not timed.
+    if not device.formats:
+        return "On this machine no product is timed yet: the first points appear within seconds."
     # Every format failed, was skipped or had its speed withheld.
     if not any(found.best and not found.is_withheld for found in device.formats):
         return "On this machine nothing could be measured that may be shown; the caveats say why."

@@ -161,6 +161,9 @@ def test_an_earlier_run_lies_faint_and_unnamed_under_the_new_one() -> None:
     old = [p.model_copy(update={"source": Source.RECORDED, "source_note": "earlier run"}) for p in new]
     main = draw_main([*new, *old], find_precision_findings(new), "light")
     assert [trace.marker.color[0] for trace in main.data[-2:]] != [CPU_COLOR, CPU_COLOR]
+    bent = [p.model_copy(update={"flags": (Flag.UNDER_LOAD,)}) for p in old]
+    faint = draw_main([*new, *bent], find_precision_findings(new), "light").data[-2]
+    assert set(faint.marker.line.color) == {with_alpha(WARNING, GHOST_OPACITY)}
     assert "faint: an earlier run" in texts(main)
     assert sum("fp32" in text for text in texts(main)) == 1
 

@@ -23,7 +23,7 @@ from gpuexplain.experiments.precision.conclude import find_precision_findings, f
 from gpuexplain.experiments.precision.found import DeviceFindings
 from gpuexplain.experiments.precision.spec import STEP_AUTOCAST, Inputs, note_of
 from gpuexplain.findings import LostUpdates, NotFound, PrecisionRanking, Speedup, SpeedVerdict, TradeOff
-from gpuexplain.model import Dtype, Flag, Gauges, Point, Source, Status
+from gpuexplain.model import Conditions, Dtype, Flag, Gauges, Point, Source, Status
 
 
 def find(points: list[Point]) -> DeviceFindings:
@@ -158,6 +158,7 @@ def test_too_wide_intervals_tell_nothing() -> None:
 def few(points: list[Point], *flags: Flag) -> list[Point]:
     """Return points of three samples each: extremes, no interval."""
     only = {"ci_low_s": None, "ci_high_s": None, "n_samples": 3, "first_call_s": None, "flags": flags}
+    only["conditions"] = Conditions()  # watched, and nothing was the matter
     return [
         p.model_copy(update={**only, "min_s": 0.9 * p.median_s, "max_s": 1.2 * p.median_s}) if p.median_s else p
         for p in points
@@ -170,6 +171,12 @@ def test_extremes_decide_where_there_is_no_interval_but_are_none() -> None:
     assert (speedup(device, "bf16").verdict, speedup(device, "bf16").low) == (SpeedVerdict.FASTER, None)
     close = find(few(make_formats({"fp32": 10.0, "bf16": 12.0}, device=GPU)))
     assert speedup(close, "bf16").verdict is SpeedVerdict.TIE
+
+
+def test_before_the_machine_was_watched_a_handful_of_calls_decides_nothing() -> None:
+    """The first second of a run: nobody knows yet who else is at work."""
+    early = [p.model_copy(update={"conditions": None}) for p in few(gpu_points())]
+    assert speedup(find(early), "bf16").verdict is SpeedVerdict.TIE
 
 
 def test_a_single_sample_is_doubted_by_its_warm_up() -> None:

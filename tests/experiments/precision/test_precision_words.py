@@ -125,6 +125,10 @@ ANSWERS = {
         [failed("fp32", Status.OOM, "full")],
         "On this machine nothing could be measured that may be shown; the caveats say why.",
     ),
+    "only sums so far": (
+        make_sums(sum_fp32=(0.0, 0.0, 0.0)),
+        "On this machine no product is timed yet: the first points appear within seconds.",
+    ),
     "published": (
         published_points(),
         "A published NVIDIA GeForce RTX 4090 reaches 160 TFLOP/s in fp16, 3.20 × its fp32 at n = 2,048; press Run to "
@@ -174,7 +178,7 @@ def test_nothing_yet() -> None:
             "The CPU is fastest in fp32, 100 GFLOP/s at n = 1,024: no other format that errs by less than 0.39 % keeps up",
             "No format is clearly faster than fp32 on the CPU",
         ),
-        (make_sums(sum_fp32=(0.0, 0.0, 0.0)), "Nothing could be measured", "Nothing could be measured"),
+        (make_sums(sum_fp32=(0.0, 0.0, 0.0)), "Nothing is measured yet", "Nothing is measured yet"),
     ],
     ids=["nothing", "failed", "GPU", "CPU", "sums only"],
 )
