@@ -153,14 +153,15 @@ def tell_knee(series: SeriesFinding) -> str:
 
 def tell_saturation(knee: BatchKnee) -> str:
     """Return whether more batch would bring more throughput."""
-    gain = format_percent(abs(knee.last_step_gain or 0.0))
+    gain = format_percent(max(0.0, knee.last_step_gain or 0.0))
     match knee.saturation:
-        # The last doubling brought nothing.
-        case Saturation.SATURATED if (knee.last_step_gain or 0.0) >= 0:
-            return f"The last doubling of the batch gained {gain}: the {term('throughput')} has levelled off."
-        # It even cost something.
+        # A larger batch than the best was measured.
+        case Saturation.SATURATED if (knee.largest_ran or 0) > (knee.best_batch or 0):
+            best = say_batch(knee.best_batch or 0)
+            return f"No larger batch measured does more than {best}: the {term('throughput')} has levelled off."
+        # The largest is the best, by a little.
         case Saturation.SATURATED:
-            return f"The last doubling of the batch lost {gain}: the {term('throughput')} is past its best."
+            return f"The last doubling of the batch gained {gain}: the {term('throughput')} has levelled off."
         # It still brought a lot.
         case Saturation.STILL_RISING:
             return f"The last doubling of the batch gained {gain}: larger ones, not measured here, may gain more."
