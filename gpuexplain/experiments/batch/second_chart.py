@@ -9,7 +9,7 @@ from gpuexplain.charts.axes import Range, log_range, si_ticks, value_axis
 from gpuexplain.charts.figure import base_layout, empty_figure
 from gpuexplain.charts.labels import EndLabel, label_annotations, margin_for
 from gpuexplain.charts.marks import Line, line_traces, read_time, split_lines
-from gpuexplain.charts.theme import PALETTES, Theme
+from gpuexplain.charts.theme import Theme
 from gpuexplain.experiments.batch.chart import HINT, read_items
 from gpuexplain.experiments.batch.claims import claim_second, has_knee
 from gpuexplain.experiments.batch.conclude import BatchFindings
@@ -43,9 +43,9 @@ def draw_second(points: Sequence[Point], findings: BatchFindings, theme: Theme) 
     )
     layout["xaxis"] = {**value_axis("time of one step", x_range, format_time, theme), **_few_ticks(x_range)}
     layout["yaxis"] = value_axis("examples per second", y_range, format_count, theme)
-    layout["annotations"] = label_annotations(names, y_range, PALETTES[theme].background)
-    traces = [_trade_off(line, theme) for line in lines]
+    layout["annotations"] = label_annotations(names, y_range)
     ring = _knee_ring(findings, theme)
+    traces = [_trade_off(line, findings if ring is not None else None, theme) for line in lines]
     if ring is not None:
         traces.append(ring)
     return go.Figure(traces, layout)
@@ -58,10 +58,15 @@ def _few_ticks(span: Range) -> Part:
     return {"tickvals": times[::step], "ticktext": texts[::step], "tickangle": 0}
 
 
-def _trade_off(line: Line, theme: Theme) -> go.Scatter:
+def _trade_off(line: Line, ringed: BatchFindings | None, theme: Theme) -> go.Scatter:
+    """Return a line by time, each point with its batch; the ring of ``ringed`` names its own."""
     drawn = line.readings(read_items)
     trace = line_traces(line, read_items, theme)[-1]
     labels = [] if line.is_ghost else _labels([point.x for point, _ in drawn])
+    series = ringed.headline_series if ringed is not None else None
+    if series is not None and series.series == line.points[0].series:
+        knee = series.knee.knee_batch
+        labels = ["" if point.x == knee else label for (point, _), label in zip(drawn, labels, strict=False)]
     trace.update(
         x=[point.median_s for point, _ in drawn],
         error_y=None,
