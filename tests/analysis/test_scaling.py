@@ -1,6 +1,5 @@
 """Speed-up by workers, and the serial share behind it."""
 
-
 import pytest
 
 from gpuexplain.analysis.scaling import Speedup, find_serial_share, find_speedups

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuexplain.charts.labels import (
-    RISE_PX,
     AIR_PX,
+    RISE_PX,
     SMALLEST_PLOT_PX,
     EndLabel,
     label_annotations,
