@@ -4,6 +4,7 @@ It is taken, or refused in clear words; nothing else, whatever was sent. Each do
 inputs for itself and how to knock.
 """
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -24,12 +25,14 @@ from gpuexplain.experiments.contract import Experiment, FileOrigin
 from gpuexplain.findings import to_json
 from gpuexplain.hardware.inspect import inspect_machine
 from gpuexplain.measuring.session import Coverage, Progress
-from gpuexplain.model import Dtype, Point
+from gpuexplain.model import Case, Dtype, Point
 from gpuexplain.registry import EXPERIMENTS
 from gpuexplain.settings import Settings, load_settings
 from gpuexplain.store.exports import export_json, read_json
 from gpuexplain.store.run import RunState, StoredRun
 from gpuexplain.store.series_files import read_series
+from gpuexplain.ui.upload_files import make_dropped
+from gpuexplain.ui.upload_read import read_content
 from gpuexplain.ui.url_params import read_params
 from tests.limits import hostile
 
@@ -104,9 +107,12 @@ def doors() -> list[Door]:
     """Return every door, for every registered experiment."""
     found = [door for experiment in EXPERIMENTS.values() for door in _params_doors(experiment)]
     found += [Door(f"file {name}", hostile.tables(name), _file_knock(name), share=0.5) for name in ANALYSES]
+    found += [_upload_door(experiment) for experiment in EXPERIMENTS.values()]
     found += [
         Door("file nvbandwidth", hostile.changed_json(_NVBANDWIDTH), _knock_nvbandwidth, share=0.5),
-        Door("import", hostile.changed_json(_run_document()), _knock_import),
+        Door(
+            "import", st.one_of(*(hostile.changed_json(_run_document(e)) for e in EXPERIMENTS.values())), _knock_import
+        ),
         Door("worker event", st.sampled_from(_EVENTS).flatmap(_changed_line), _knock_event, (EngineError,)),
         Door("worker request", st.sampled_from(_REQUESTS).flatmap(_changed_line), _knock_request, (EngineError,)),
         Door("settings", _environments(), _knock_settings),
@@ -166,6 +172,21 @@ def _check_told(experiment: Experiment, points: Any) -> None:
     experiment.findings_json(findings)
 
 
+def _upload_door(experiment: Experiment) -> Door:
+    """A page takes anybody's tables where it can read them, and any export; both are told and drawn."""
+    exports = hostile.changed_json(_run_document(experiment)).map(
+        lambda text: (text.encode("utf-8", "surrogatepass"), "run.json")
+    )
+    has_tables = experiment.id in ANALYSES and experiment.points_of_file is not None
+
+    def knock(given_input: tuple[bytes, str]) -> bool:
+        content, name = given_input
+        return bool(make_dropped(experiment, read_content(experiment, content, name), "", None).points)
+
+    inputs = st.one_of(hostile.tables(experiment.id), exports) if has_tables else exports
+    return Door(f"upload {experiment.id}", inputs, knock, share=0.2)
+
+
 _NVBANDWIDTH = {
     "nvbandwidth": {
         "version": "v0.8",
@@ -183,25 +204,24 @@ def _knock_nvbandwidth(text: str) -> bool:
     return _file_knock("transfer")((text.encode("utf-8", "surrogatepass"), "nv.json"))
 
 
-def _run_document() -> Any:
-    import json
-
-    points = tuple(_point(series, side) for series in ("cpu", "cpu_1_thread") for side in (64, 128, 256))
+def _run_document(experiment: Experiment) -> Any:
+    """Return the export of a run: a point for each case of the usual plan, as if measured."""
+    params = experiment.params_type()
     run = StoredRun(
-        id="20260102-150405-ab12cd34", experiment="matmul", measuring_version=1, key="k", device="cpu",
-        params=EXPERIMENTS["matmul"].params_type().model_dump(mode="json"), machine=_MACHINE.model_dump(mode="json"),
-        state=RunState.DONE, created_at=1.0, points=points,
+        id="20260102-150405-ab12cd34", experiment=experiment.id, measuring_version=1, key="k", device="cpu",
+        params=params.model_dump(mode="json"), machine=_MACHINE.model_dump(mode="json"), state=RunState.DONE,
+        created_at=1.0, points=tuple(_point(experiment.id, case) for case in experiment.plan_cases(params, _MACHINE)),
     )  # fmt: skip
     return json.loads(export_json(run))
 
 
-def _point(series: str, side: int) -> Point:
-    time_s = side**3 * (1e-11 if series == "cpu" else 2e-11)
+def _point(experiment_id: str, case: Case) -> Point:
+    time_s = 1e-6 + case.work * 1e-10
     return Point(
-        experiment="matmul", series=series, x=float(side), shape=(side, side, side), dtype=Dtype.FP32, device="cpu",
-        threads=2 if series == "cpu" else 1, samples_s=(time_s,) * 7, n_samples=7, median_s=time_s, min_s=time_s,
-        max_s=time_s, ci_low_s=time_s * 0.99, ci_high_s=time_s * 1.01, first_call_s=time_s * 2, flops=2.0 * side**3,
-        rel_error=1e-7,
+        experiment=experiment_id, series=case.series, x=case.x, shape=case.shape, dtype=case.dtype, device=case.device,
+        clock=case.clock, threads=case.threads, samples_s=(time_s,) * 7, n_samples=7, median_s=time_s, min_s=time_s,
+        max_s=time_s, ci_low_s=time_s * 0.99, ci_high_s=time_s * 1.01, first_call_s=time_s * 2,
+        flops=case.flops or None, bytes=case.bytes_moved or None, items=case.items or None, rel_error=1e-7,
     )  # fmt: skip
 
 
@@ -212,12 +232,13 @@ def _knock_import(text: str) -> bool:
     return True
 
 
+_A_POINT = _point("matmul", EXPERIMENTS["matmul"].plan_cases(EXPERIMENTS["matmul"].params_type(), _MACHINE)[0])
 _EVENTS = (
     protocol.HelloEvent(protocol_version=1, pid=7),
     protocol.HeartbeatEvent(),
     protocol.WaitingEvent(job_id="j", holder="somebody"),
     protocol.StartedEvent(job_id="j"),
-    protocol.PointEvent(job_id="j", point=_point("cpu", 64)),
+    protocol.PointEvent(job_id="j", point=_A_POINT),
     protocol.ProgressEvent(job_id="j", progress=Progress(share=0.5, phase="round 1")),
     protocol.FinishedEvent(
         job_id="j",
@@ -235,8 +256,6 @@ _REQUESTS = (
 
 
 def _changed_line(message: Any) -> st.SearchStrategy[bytes]:
-    import json
-
     changed = hostile.changed_json(json.loads(encode(message)))
     as_bytes = changed.map(lambda text: text.encode("utf-8", "surrogatepass"))
     return st.one_of(as_bytes, as_bytes, as_bytes, st.binary(max_size=60))

@@ -11,7 +11,7 @@ DOORS = doors()
 # At least so many in all, and so large a part of each door's that goes all the way through it.
 LEAST_INPUTS = 1_000
 LEAST_TAKEN = 0.2
-INPUTS_PER_DOOR = 120
+INPUTS_PER_DOOR = 100
 # A cache may fill; what grows by more each time is a leak.
 MOST_GROWTH_BYTES = 64 * 2**10
 
