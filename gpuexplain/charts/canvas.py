@@ -8,9 +8,9 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from gpuexplain.charts.axes import Range, log_range, power_of_two_ticks, size_axis, value_axis
+from gpuexplain.charts.axes import MOST_SIZE_LABELS, Range, log_range, power_of_two_ticks, size_axis, value_axis
 from gpuexplain.charts.figure import Words, base_layout, level_line, note
-from gpuexplain.charts.labels import NARROWEST_PLOT_PX, EndLabel, label_annotations, margin_for
+from gpuexplain.charts.labels import FAINT_CHARACTER_PX, NARROWEST_PLOT_PX, EndLabel, label_annotations, margin_for
 from gpuexplain.charts.literal import literal
 from gpuexplain.charts.marks import FILE_DEVICE, Line, Read, cross_trace, line_traces
 from gpuexplain.charts.theme import PALETTES, Theme
@@ -22,6 +22,9 @@ LEFT_MARGIN_PX = 64
 CROSS_ROW = 0.07
 NAME_SHARE = 0.07  # a name's height, as a share of the smallest chart's
 SPARSE_TICKS = 4
+FEWEST_TICKS = 3
+NARROWEST_CHART_PX = 343
+TICK_PX = 34  # "1,024" and a gap
 NAME_CHARACTERS = 14  # of a part or a file beside its line: more would eat a narrow chart
 EARLIER = "earlier"
 
@@ -104,9 +107,15 @@ class Canvas:
 
     def layout(self, title: Words, y_title: str, write: Callable[[float], str], x_title: str) -> dict[str, Any]:
         """Return the layout with both axes; the title is what the chart shows."""
-        layout = base_layout(title, self.theme, left=LEFT_MARGIN_PX, right=margin_for(self.names()))
+        right_px = margin_for(self.names())
+        layout = base_layout(title, self.theme, left=LEFT_MARGIN_PX, right=right_px)
         layout["xaxis"] = size_axis(x_title, self.x_range, self.theme)
         layout["yaxis"] = value_axis(y_title, self.y_range, write, self.theme)
+        left_px = LEFT_MARGIN_PX / 2 + FAINT_CHARACTER_PX * max(map(len, layout["yaxis"]["ticktext"]), default=0)
+        n_fit = int((NARROWEST_CHART_PX - max(left_px, LEFT_MARGIN_PX) - right_px) / TICK_PX)
+        if n_fit < MOST_SIZE_LABELS:
+            sizes, texts = power_of_two_ticks(self.x_range, most=max(FEWEST_TICKS, n_fit))
+            layout["xaxis"] |= {"tickvals": sizes, "ticktext": texts}
         return layout
 
     @property

@@ -1,5 +1,6 @@
 """Where names stand: at the end of their line, never on one another, never cut off."""
 
+import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ NARROWEST_PLOT_PX = 180
 # What a name may rise above the plot: that much stays free there, whatever stands above the chart.
 RISE_PX = 12
 CHARACTER_PX = 7.2  # a bold 12 px character, generously
+FAINT_CHARACTER_PX = 6.5  # one that is not bold
 LABEL_GAP_PX = 8
 
 
@@ -34,7 +36,8 @@ class EndLabel:
     @property
     def width_px(self) -> float:
         """Width of its longest line, roughly."""
-        return CHARACTER_PX * max(len(row) for row in self.text.split("<br>"))
+        character_px = FAINT_CHARACTER_PX if self.is_faint else CHARACTER_PX
+        return character_px * max(len(html.unescape(row)) for row in self.text.split("<br>"))
 
 
 def spread(wanted: Sequence[float], heights: Sequence[float]) -> list[float]:

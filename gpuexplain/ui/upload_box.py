@@ -1,7 +1,7 @@
 """The place on a page for anybody's numbers: a drop zone, and a box for each file with what it says."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -22,6 +22,7 @@ from gpuexplain.units import format_percent
 from gpuexplain.wording.phrases import count_of
 
 _LARGEST_MB = LARGEST_FILE_BYTES // 1_000_000
+_CAVEATS_SHOWN = 2
 # A file's own answer needs no hint at how to measure: whoever reads it brought the numbers.
 _PRESS_RUN = re.compile(r"[;,] press Run to measure here(?=\.)")
 
@@ -82,10 +83,12 @@ def _show_file(experiment: Experiment, file: DroppedFile) -> None:
     sizes = count_of(len(file.points), "point")
     badges = badges_markdown([Badge(f"recorded: {content.label}", "ghost"), Badge(sizes), *_machine_badge(file)])
     st.markdown(f"**{plain_markdown(content.label)}:** {answer}\n\n{badges}")
-    lines = [say_reference(file), *(to_markdown(caveat) for caveat in file.caveats)]
-    lines += [f"Note: {plain_markdown(note)}." for note in content.notes]
-    if any(lines):
-        st.markdown("\n".join(f"- {line}" for line in lines if line))
+    caveats = [to_markdown(caveat) for caveat in file.caveats]
+    notes = [f"Note: {plain_markdown(note)}." for note in content.notes]
+    _show_list([say_reference(file), *notes, *caveats[:_CAVEATS_SHOWN]])
+    if rest := caveats[_CAVEATS_SHOWN:]:
+        with st.expander(f"{len(rest)} more to know"):
+            _show_list(rest)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if content.series is not None:
             _ask_what_it_is(experiment, file)
@@ -97,6 +100,12 @@ def _show_file(experiment: Experiment, file: DroppedFile) -> None:
             on_click=remove,
             args=(experiment, file),
         )
+
+
+def _show_list(lines: Sequence[str]) -> None:
+    said = [f"- {line}" for line in lines if line]
+    if said:
+        st.markdown("\n".join(said))
 
 
 def _machine_badge(file: DroppedFile) -> list[Badge]:

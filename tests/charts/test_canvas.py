@@ -6,6 +6,7 @@ from charts_made import LOOKS, make_point
 from gpuexplain.charts.canvas import Canvas
 from gpuexplain.charts.marks import read_time, split_lines
 from gpuexplain.model import Point, Source
+from gpuexplain.units import format_time
 
 
 def named(*points: Point) -> list[tuple[str, bool]]:
@@ -58,3 +59,16 @@ def test_no_name_leaves_the_plot_to_the_left() -> None:
         label for label in Canvas(split_lines([*new, *old], LOOKS), read_time, "light").names() if label.text == "CPU"
     ]
     assert not label.is_left
+
+
+def test_where_names_take_the_room_there_are_fewer_sizes_on_the_axis() -> None:
+    """They would touch each other on a phone."""
+    sizes = [2.0**power for power in range(4, 14)]
+    lines = [make_point("cpu", x=size, median_s=1e-6 * size) for size in sizes]
+    wide = [elsewhere("gpu", x=size, median_s=1e-5 * size, device="file:" + 40 * "m") for size in sizes]
+
+    def ticks(*points: Point) -> int:
+        canvas = Canvas(split_lines(points, LOOKS), read_time, "light")
+        return len(canvas.layout([("t", None)], "time", format_time, "size")["xaxis"]["tickvals"])
+
+    assert ticks(*lines) > ticks(*lines, *wide) >= 3
