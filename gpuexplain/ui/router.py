@@ -28,7 +28,7 @@ for spec in PAGES:
     groups.setdefault(spec.group, []).append(page)
 somebody = who_is_here()
 # Strangers keep the address they asked for, and see nothing else of the app.
-current = st.navigation(groups, position="hidden" if isinstance(somebody, Refusal) else "sidebar")
+current = st.navigation(groups, position="hidden" if isinstance(somebody, Refusal) else "sidebar", expanded=True)
 apply_style()
 if isinstance(somebody, Refusal):
     show_login(somebody)
