@@ -10,6 +10,8 @@ from gpuexplain.ui.rich_text import words_html
 
 CHART_CONFIG = {"displaylogo": False, "displayModeBar": False, "responsive": True}
 
+EMPTY_PX = 160.0  # a hint needs no room for a chart
+
 
 @dataclass(frozen=True, slots=True)
 class Panel:
@@ -19,9 +21,14 @@ class Panel:
     figure: go.Figure
 
     @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to draw yet, only what to do."""
+        return not self.figure.data
+
+    @property
     def height_px(self) -> float:
         """What the figure needs on the narrowest screen; wider ones give it more."""
-        return float(self.figure.layout.height or HEIGHT_PX)
+        return EMPTY_PX if self.is_empty else float(self.figure.layout.height or HEIGHT_PX)
 
 
 def make_panel(figure: go.Figure) -> Panel:

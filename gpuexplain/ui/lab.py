@@ -188,7 +188,8 @@ def _draw_live(scene: Scene, job: Job | None, boxes: Boxes) -> None:
         show_guess(scene.experiment, drawing.findings, shown, job)
         show_words(drawing.explanation)
     with boxes.second:
-        show_panel(drawing.second, "lab-second", drawing.second_alt)
+        if not (drawing.main.is_empty and drawing.second.is_empty):  # one hint is enough
+            show_panel(drawing.second, "lab-second", drawing.second_alt)
         show_caveats(drawing.explanation)
 
 

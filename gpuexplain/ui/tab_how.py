@@ -21,7 +21,7 @@ _APART = 0.3  # ticks closer than this factor (natural logarithm) would lie on e
 
 def show_how(result: Result) -> None:
     """Write the tab."""
-    if result.source is Source.PUBLISHED:
+    if result.source is Source.PUBLISHED and result.points:
         st.markdown("These times were published by others; how each was measured is theirs to say.")
         for note in dict.fromkeys(point.source_note for point in result.points):
             st.markdown(f"Source: {plain_markdown(note)}")

@@ -37,7 +37,7 @@ from gpuexplain.ui.url_params import read_params
 from tests.limits import hostile
 
 LONGEST_REFUSAL = 1_500
-_KEPT_PER_DOOR = 4
+_KEPT_PER_DOOR = 2
 MOST_CASES = 2_000
 _TOLD_EVERY = 5  # a table that was taken is told in words only so often: that takes longer than all the rest
 _MACHINE = inspect_machine(None)
@@ -75,6 +75,7 @@ def check_clear(text: str) -> None:
 def try_door(door: Door, n_usual: int) -> Tally:
     """Knock with many inputs, the same ones each time; fail on the first that is neither taken nor refused."""
     tally, n_inputs = Tally(), round(n_usual * door.share)
+    n_kept = max(1, round(_KEPT_PER_DOOR * door.share))
 
     @settings(
         max_examples=n_inputs,
@@ -87,7 +88,7 @@ def try_door(door: Door, n_usual: int) -> Tally:
     def knock(given_input: Any) -> None:
         tally.n_inputs += 1
         tally.n_taken += knock_once(door, given_input)
-        if tally.n_inputs % max(1, n_inputs // _KEPT_PER_DOOR) == 0:
+        if tally.n_inputs % max(1, n_inputs // n_kept) == 0:
             tally.kept.append(given_input)
 
     knock()

@@ -42,6 +42,15 @@ def test_every_chart_has_a_text_alternative(open_page: Open) -> None:
     assert len(at.get("plotly_chart")) == 2
 
 
+def test_a_page_without_any_points_has_one_hint_and_claims_nothing(open_page: Open) -> None:
+    """No second empty chart, and no word of times that somebody published."""
+    at = open_page("workers")
+    assert not at.exception
+    assert len(at.get("plotly_chart")) == 1
+    assert "--gx-chart-px:160px" in html_of(at)
+    assert "published by others" not in html_of(at)
+
+
 def test_the_finding_is_a_heading_above_its_chart(open_page: Open, keep_run) -> None:
     """The page breaks it to its width, its series keep their colour, and the figure has no second title."""
     keep_run(MatmulParams(), make_points(64, 128, 256))

@@ -27,5 +27,7 @@ def find_headline(findings: TransferFindings) -> Headline | None:
 
 
 def _interval(leader: SeriesFinding) -> str:
-    low, high = leader.plateau_low_gbps, leader.plateau_high_gbps
-    return f"{format_significant(low, 3)} to {format_significant(high, 3)}" if low and high else ""
+    if leader.plateau_low_gbps is None or leader.plateau_high_gbps is None:
+        return ""
+    low, high = format_significant(leader.plateau_low_gbps, 3), format_significant(leader.plateau_high_gbps, 3)
+    return f"{low} to {high}" if low != high else ""  # narrower than what is shown
