@@ -18,7 +18,7 @@ from gpuexplain.store.series_cells import CellError, read_positive
 from gpuexplain.store.series_table import LARGEST_FILE_BYTES, input_error
 
 ROOT_KEY = "nvbandwidth"
-# Default of its option -b since version 0.5.
+# Default of its option -b in its present README; that of an early version says 64 MiB.
 DEFAULT_BUFFER_BYTES = 512 * 2**20
 # Copies between pinned host memory and one GPU; by the copy engines, else by a kernel.
 TO_DEVICE = ("host_to_device_memcpy_ce", "host_to_device_memcpy_sm")
