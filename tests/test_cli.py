@@ -134,6 +134,11 @@ def test_a_bad_setting_names_the_variable(home: Path) -> None:
     assert done.stderr.startswith("gpuexplain: GPUEXPLAIN_MAX_QUEUE='abc' cannot be used.")
 
 
+def _hear_ctrl_c() -> None:
+    """A background job of a shell is started with Ctrl-C ignored; a terminal's is not."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def test_an_interrupted_run_keeps_its_points(home: Path) -> None:
     """Ctrl-C ends it with 130; what was measured is stored."""
     process = subprocess.Popen(
@@ -143,6 +148,7 @@ def test_an_interrupted_run_keeps_its_points(home: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=_hear_ctrl_c,
     )
     assert process.stdout is not None
     assert json.loads(process.stdout.readline())["event"] == "point"

@@ -27,6 +27,11 @@ SHORTEST = f"{len(CORE) * (FLOOR_S + RESERVE_S):g}"
 TOURED = [experiment.id for experiment in CORE]
 
 
+def _hear_ctrl_c() -> None:
+    """A background job of a shell is started with Ctrl-C ignored; a terminal's is not."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def start(home: Path, *arguments: str) -> subprocess.Popen[str]:
     """Start the command line."""
     return subprocess.Popen(
@@ -35,6 +40,7 @@ def start(home: Path, *arguments: str) -> subprocess.Popen[str]:
         env={**os.environ, "GPUEXPLAIN_HOME": str(home)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        preexec_fn=_hear_ctrl_c,
         text=True,
     )
 
