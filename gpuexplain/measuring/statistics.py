@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import comb
-from statistics import median, quantiles
+from math import comb, sqrt
+from statistics import NormalDist, median, quantiles
 
 CONFIDENCE = 0.95
 # Under six samples not even minimum and maximum enclose the median with 95 %.
 FEWEST_FOR_INTERVAL = 6
+MOST_FOR_EXACT_RANK = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,9 @@ def interval_rank(n_samples: int, confidence: float = CONFIDENCE) -> int | None:
     """
     if n_samples < FEWEST_FOR_INTERVAL:
         return None
+    if n_samples > MOST_FOR_EXACT_RANK:  # 2**n would overflow a float; the normal limit is exact enough by far
+        distance = NormalDist().inv_cdf((1 + confidence) / 2) * sqrt(n_samples) / 2
+        return int(n_samples / 2 - distance)
     allowed = (1 - confidence) / 2 * 2**n_samples
     below = 0
     rank = 0

@@ -68,3 +68,14 @@ def test_statistics_are_ordered(samples_s: list[float]) -> None:
 def test_drift_is_a_difference_of_first_and_last_third(samples_s: list[float], drifts: bool) -> None:
     """A drift shows when the intervals of the outer thirds do not meet."""
     assert is_drifting(samples_s) is drifts
+
+
+def test_thousands_of_samples_have_an_interval_too() -> None:
+    """The rank goes on where it was: no jump at the change of the formula, no overflow beyond it."""
+    exact, normal = interval_rank(1000), interval_rank(1001)
+    assert exact is not None
+    assert normal is not None
+    assert abs(normal - exact) <= 1
+    stats = summarise([float(i) for i in range(50_000)])
+    assert stats.ci_low_s is not None
+    assert stats.ci_low_s < stats.median_s < (stats.ci_high_s or 0)
