@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -82,7 +83,9 @@ def _interrupt(server: Server, run_id: str, settings: Settings, number: signal.S
     """End the server once two points of a run are stored; return the worker that went along."""
     _until_stored(settings, run_id, "running", [1, 2])
     worker = int(server.job(run_id)["worker"])
-    assert asyncio.run(_end_with_a_page_open(server, number)) == -number
+    # In a thread of its own: a browser driver may keep a running loop in this one.
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(asyncio.run, _end_with_a_page_open(server, number)).result() == -number
     until(lambda: is_gone(worker))
     return worker
 
