@@ -12,8 +12,9 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from gpuexplain.experiments.contract import Experiment
 from gpuexplain.hardware.reference import load_reference_gpus
 from gpuexplain.model import Dtype, Params
+from gpuexplain.settings import load_settings
 from gpuexplain.store.series_columns import SERIES_COLUMNS
-from gpuexplain.store.series_table import LARGEST_FILE_BYTES, MOST_ROWS
+from gpuexplain.store.series_table import MOST_ROWS
 from gpuexplain.ui.badges import Badge, badges_markdown
 from gpuexplain.ui.notices import show_error
 from gpuexplain.ui.rich_text import plain_markdown, to_markdown
@@ -21,7 +22,6 @@ from gpuexplain.ui.upload_files import DroppedFile, drop, dropped_files, error_s
 from gpuexplain.units import format_percent
 from gpuexplain.wording.phrases import count_of
 
-_LARGEST_MB = LARGEST_FILE_BYTES // 1_000_000
 _CAVEATS_SHOWN = 2
 # A file's own answer needs no hint at how to measure: whoever reads it brought the numbers.
 _PRESS_RUN = re.compile(r"[;,] press Run to measure here(?=\.)")
@@ -36,7 +36,7 @@ def show_upload(experiment: Experiment, params: Params) -> None:
     st.file_uploader(
         "Measurements, as CSV or JSON",
         key=key,
-        max_upload_size=_LARGEST_MB,
+        max_upload_size=load_settings().max_upload_mb,
         on_change=_take,
         args=(experiment, params, key, counter),
     )
@@ -55,10 +55,8 @@ def say_what_is_read(experiment: Experiment) -> str:
     if experiment.points_of_file is None or columns is None:
         return f"Reads {own}. The file stays in this browser session."
     also = ", what `nvbandwidth -j` prints" if experiment.id == "transfer" else ""
-    return (
-        f"Reads columns {columns.describe()}{also}; also {own}. At most {_LARGEST_MB} MB and {MOST_ROWS:,} rows. "
-        "The file stays in this browser session."
-    )
+    most = f"At most {load_settings().max_upload_mb} MB and {MOST_ROWS:,} rows."
+    return f"Reads columns {columns.describe()}{also}; also {own}. {most} The file stays in this browser session."
 
 
 def _take(experiment: Experiment, params: Params, key: str, counter: str) -> None:

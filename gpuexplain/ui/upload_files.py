@@ -10,6 +10,7 @@ from gpuexplain.charts.marks import FILE_DEVICE
 from gpuexplain.errors import GpuExplainError, InputError
 from gpuexplain.experiments.contract import Experiment
 from gpuexplain.model import Dtype, Params, Point
+from gpuexplain.settings import load_settings
 from gpuexplain.ui.upload_names import file_label, plain_label
 from gpuexplain.ui.upload_read import FileContent, content_digest, points_of, read_content
 
@@ -119,6 +120,10 @@ def drop(experiment: Experiment, content: bytes, name: str, params: Params) -> N
     try:
         if len(others) >= MOST_FILES:
             raise InputError(f"{MOST_FILES} files are on this page: remove one first.")
+        most_mb = load_settings().max_upload_mb
+        if len(content) > most_mb * 1_000_000:
+            size = f"{len(content) / 1e6:.1f} MB"
+            raise InputError(f"{file_label(name)} has {size}, the limit here is {most_mb} MB. Keep one row per size.")
         found = read_content(experiment, content, name, [file.content.label for file in others])
         dropped = make_dropped(experiment, found, "", _dtype_of(params))
     except InputError as error:

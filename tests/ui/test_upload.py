@@ -24,9 +24,11 @@ from gpuexplain.experiments.matmul.spec import MatmulParams
 from gpuexplain.findings import to_json
 from gpuexplain.model import Dtype, Point, Source
 from gpuexplain.registry import EXPERIMENTS
+from gpuexplain.settings import Settings
 from gpuexplain.store.exports import export_csv, export_json
 from gpuexplain.store.run import RunState, StoredRun
 from gpuexplain.store.series_columns import SERIES_COLUMNS
+from gpuexplain.ui import upload_box, upload_files
 from gpuexplain.ui.figures import SHARED
 from gpuexplain.ui.upload_box import say_reference
 from gpuexplain.ui.upload_files import make_dropped
@@ -533,3 +535,16 @@ def test_the_server_lets_the_bytes_go(open_page: Open, monkeypatch: pytest.Monke
     at = drop(drop(open_page("matmul")), b"n\n", "bad.csv")
     assert len(set(removed)) == 2
     assert at.file_uploader[0].value is None
+
+
+def test_an_operator_may_set_a_lower_limit(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The zone says it, and refuses what is larger."""
+    for module in (upload_box, upload_files):
+        monkeypatch.setattr(module, "load_settings", lambda: Settings(max_upload_mb=1))
+    at = open_page("matmul")
+    assert any("At most 1 MB and 100,000 rows." in caption.value for caption in at.caption)
+    assert at.file_uploader[0].proto.max_upload_size_mb == 1
+    at = drop(at, MINE + b" " * 1_000_000)
+    assert [error.value for error in at.error] == [
+        "mine.csv has 1.0 MB, the limit here is 1 MB. Keep one row per size."
+    ]
