@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields, replace
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.errors import StreamlitInvalidLayoutContextError
 
 from gpuexplain.engine.jobs import Job
 from gpuexplain.engine.key import compute_key
@@ -166,7 +167,11 @@ def _show_live(scene: Scene, job: Job | None, boxes: Boxes) -> None:
             st.rerun()
         if interval_s is not None and is_out_of_step(interval_s, VIEWERS.note(run_id, tab_id())):
             st.rerun()
-        _draw_live(scene, now, boxes)
+        try:
+            _draw_live(scene, now, boxes)
+        except StreamlitInvalidLayoutContextError:
+            # A click cut the page short before this part was written; now the whole page is.
+            st.rerun()
 
     live()
 
@@ -188,7 +193,9 @@ def _draw_live(scene: Scene, job: Job | None, boxes: Boxes) -> None:
         show_guess(scene.experiment, drawing.findings, shown, job)
         show_words(drawing.explanation)
     with boxes.second:
-        if not (drawing.main.is_empty and drawing.second.is_empty):  # one hint is enough
+        if drawing.main.is_empty and drawing.second.is_empty:  # one hint is enough
+            st.empty()  # a fragment may later write only where the whole page wrote
+        else:
             show_panel(drawing.second, "lab-second", drawing.second_alt)
         show_caveats(drawing.explanation)
 
