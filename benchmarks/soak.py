@@ -76,6 +76,7 @@ async def _visit_for(address: str, until_s: float, chance: random.Random, soaked
         except (PageError, TimeoutError, OSError) as error:
             soaked.failed[f"{page.name}: {error or type(error).__name__}"] += 1
         finally:
+            soaked.failed.update(f"{page.name}: {text}" for text in visitor.exceptions)
             await visitor.close()
 
 
