@@ -65,6 +65,7 @@ PALETTES: dict[Theme, Palette] = {
 GHOST_OPACITY = 0.45  # lines that were not measured here
 BAND_OPACITY = 0.3  # intervals must be seen on a projector
 SHADE_OPACITY = 0.12  # shaded ranges lie behind everything
+SOFT_OPACITY = 0.05  # a box's ground: words of every entity keep 4.5 to 1 on it
 
 
 def with_alpha(color: str, alpha: float) -> str:

@@ -36,6 +36,37 @@ def return_freed_memory() -> None:
         trim(0)
 
 
+class _AllocatorInfo(ctypes.Structure):
+    """``struct mallinfo2`` of glibc 2.33 and newer (mallinfo(3)), sizes in bytes."""
+
+    _fields_ = tuple(
+        (name, ctypes.c_size_t)
+        for name in [
+            "arena",
+            "ordblks",
+            "smblks",
+            "hblks",
+            "hblkhd",
+            "usmblks",
+            "fsmblks",
+            "uordblks",
+            "fordblks",
+            "keepcost",
+        ]
+    )
+
+
+def read_freed_bytes() -> int:
+    """Return what the C library keeps of freed memory: it still counts as data, and the next calls reuse it."""
+    if not sys.platform.startswith("linux"):
+        return 0
+    ask = getattr(ctypes.CDLL(None), "mallinfo2", None)
+    if ask is None:
+        return 0
+    ask.restype = _AllocatorInfo
+    return int(ask().fordblks)
+
+
 class ResidentMemory:
     """Peak resident memory (bytes) of a call: what was kept for it since this was made, and what it adds.
 

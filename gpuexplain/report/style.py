@@ -1,6 +1,6 @@
 """How a page that is kept looks: one style sheet and one script, both inside the page."""
 
-from gpuexplain.charts.theme import ENTITY_STYLES, PALETTES, Theme, with_alpha
+from gpuexplain.charts.theme import ENTITY_STYLES, PALETTES, SOFT_OPACITY, Theme, with_alpha
 
 # The width of the text on A4 with its margins.
 PRINT_PX = 680
@@ -94,5 +94,5 @@ def _variables(theme: Theme) -> str:
     names = {name: getattr(palette, name) for name in ("background", "second", "text", "muted", "line")}
     for entity, look in ENTITY_STYLES.items():
         names[entity.value] = look.color(theme)
-        names[f"{entity.value}-soft"] = with_alpha(look.color(theme), 0.05)
+        names[f"{entity.value}-soft"] = with_alpha(look.color(theme), SOFT_OPACITY)
     return ";".join(f"--{name}:{color}" for name, color in names.items())

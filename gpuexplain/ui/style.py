@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from gpuexplain.charts.theme import ENTITY_STYLES, PALETTES, Theme, with_alpha
+from gpuexplain.charts.theme import ENTITY_STYLES, PALETTES, SOFT_OPACITY, Theme, with_alpha
 from gpuexplain.model import PRESET_BUDGET_S
 from gpuexplain.ui.session import current_theme, is_presenting
 from gpuexplain.ui.style_rules import PRESENTER_RULES, RULES
@@ -27,7 +27,7 @@ def _variables(theme: Theme) -> str:
     }
     for entity, look in ENTITY_STYLES.items():
         names[entity.value] = look.color(theme)
-        names[f"{entity.value}-soft"] = with_alpha(look.color(theme), 0.13)
+        names[f"{entity.value}-soft"] = with_alpha(look.color(theme), SOFT_OPACITY)
     return ":root{" + "".join(f"--gx-{name}:{color};" for name, color in names.items()) + "}"
 
 

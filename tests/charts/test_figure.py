@@ -14,7 +14,7 @@ from gpuexplain.charts.figure import (
     without_title,
 )
 from gpuexplain.charts.literal import literal
-from gpuexplain.charts.theme import ENTITY_STYLES, PALETTES, Entity, Theme, with_alpha
+from gpuexplain.charts.theme import ENTITY_STYLES, PALETTES, SOFT_OPACITY, Entity, Theme, with_alpha
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
 
@@ -24,6 +24,12 @@ def luminance(color: str) -> float:
     channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def mix(color: str, ground: str, alpha: float) -> str:
+    """Return what a translucent colour looks like on a ground."""
+    parts = [(int(color[i : i + 2], 16), int(ground[i : i + 2], 16)) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(alpha * top + (1 - alpha) * below):02X}" for top, below in parts)
 
 
 def contrast(first: str, second: str) -> float:
@@ -39,6 +45,15 @@ def test_every_colour_of_a_word_has_text_contrast(theme: Theme) -> None:
     words = [palette.text, palette.muted, *(style.color(theme) for style in ENTITY_STYLES.values())]
     assert min(contrast(word, palette.background) for word in words) >= 4.5
     assert contrast(palette.muted, palette.second) >= 4.5
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_every_colour_of_a_word_has_text_contrast_in_a_warning(theme: Theme) -> None:
+    """Caveats name the CPU and the GPU in their colours, on a ground that is tinted itself."""
+    palette = PALETTES[theme]
+    ground = mix(ENTITY_STYLES[Entity.WARNING].color(theme), palette.background, SOFT_OPACITY)
+    words = [palette.text, palette.muted, *(style.color(theme) for style in ENTITY_STYLES.values())]
+    assert min(contrast(word, ground) for word in words) >= 4.5
 
 
 def test_alpha_keeps_the_hue() -> None:

@@ -8,7 +8,7 @@ from urllib.parse import urlparse
 
 import pytest
 from e2e_server import running_app
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 # Streamlit asks for these relative to a deep link before it finds its base.
@@ -58,6 +58,17 @@ class Watch:
             self.errors.append(f"{text} {location.get('url', '')}")
 
 
+def settle(page: Page) -> None:
+    """Wait until the script has ended, nothing of an earlier run is left (it is drawn faded), and every part is loaded.
+
+    Streamlit loads the code of an element when it first meets one: that of our style sheet too. Not by
+    wait_for_function: it polls by eval, which the page's security policy forbids.
+    """
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for(timeout=20_000)
+    expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=20_000)
+    page.wait_for_load_state("networkidle", timeout=20_000)
+
+
 @pytest.fixture
 def visit(browser: Browser, server: str) -> Iterator[Callable[..., tuple[Page, Watch]]]:
     """Return a function that opens a path and waits for the page; same context, same visitor."""
@@ -73,8 +84,7 @@ def visit(browser: Browser, server: str) -> Iterator[Callable[..., tuple[Page, W
         watch = Watch(page, server)
         page.goto(server + path)
         page.locator("h1").first.wait_for(timeout=20_000)
-        # Not wait_for_function: it polls by eval, which the page's security policy forbids.
-        page.locator("[data-testid=stStatusWidget]").wait_for(state="detached", timeout=20_000)
+        settle(page)
         return page, watch
 
     yield open_

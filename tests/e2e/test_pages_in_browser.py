@@ -19,7 +19,7 @@ NOT_OURS = {"exclude": [["[data-testid=stSidebarNav]"], ["[data-testid=stToolbar
 def test_a_page_is_silent_and_stays_at_home(visit: Visit, path: str) -> None:
     """No console error, no request that leaves the machine, no traceback."""
     page, watch = visit(path)
-    page.wait_for_timeout(1500)
+    page.wait_for_timeout(500)
     assert watch.errors == []
     assert watch.outside == []
     assert page.get_by_text("Traceback").count() == 0
@@ -38,7 +38,6 @@ def test_a_deep_link_has_the_frame(visit: Visit, path: str) -> None:
 def test_a_narrow_screen_does_not_scroll_sideways(visit: Visit, path: str) -> None:
     """At 375 px nothing is wider than the screen."""
     page, _ = visit(path, width=375)
-    page.wait_for_timeout(800)
     wide = page.evaluate(
         "[document.documentElement, document.querySelector('[data-testid=stMain]')]"
         ".map(e => e.scrollWidth - e.clientWidth)"
@@ -51,7 +50,6 @@ def test_a_narrow_screen_does_not_scroll_sideways(visit: Visit, path: str) -> No
 def test_axe_finds_nothing_serious(visit: Visit, path: str, theme: str) -> None:
     """WCAG A and AA in both themes."""
     page, _ = visit(path, theme=theme)
-    page.wait_for_timeout(1000)
     found = Axe().run(page, context=NOT_OURS, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]})
     serious = [
         (violation["id"], node["html"][:160])

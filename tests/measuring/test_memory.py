@@ -14,6 +14,7 @@ from gpuexplain.measuring.memory import (
     can_limit_data,
     data_limit,
     no_data_limit,
+    read_freed_bytes,
     read_process_bytes,
 )
 
@@ -153,6 +154,15 @@ def test_a_shared_device_does_not_tell_the_context() -> None:
     gauges = DeviceMemory("cuda:0", FakeCuda()).measure_peak(lambda: None)
     assert gauges.memory_context_bytes is None
     assert gauges.not_reported == {"memory_context_bytes": SHARED_DEVICE}
+
+
+@on_linux
+def test_freed_memory_is_what_the_allocator_keeps() -> None:
+    """Thousands of small blocks are kept for reuse when they are freed."""
+    blocks = [bytes(600) for _ in range(200_000)]
+    before = read_freed_bytes()
+    del blocks[::2]  # every second one: nothing can be given back as a whole
+    assert read_freed_bytes() - before > 20 * MIB
 
 
 @on_linux

@@ -15,6 +15,7 @@ from gpuexplain.measuring.memory import (
     ResidentMemory,
     data_limit,
     no_data_limit,
+    read_freed_bytes,
     read_process_bytes,
     return_freed_memory,
 )
@@ -49,8 +50,8 @@ class Desk:
         self._limit_bytes, self._is_alone = limit_bytes, is_alone
         self._is_cpu = device == "cpu"
         self._memory = ResidentMemory() if self._is_cpu else DeviceMemory(device, torch.cuda)
-        data_bytes = read_process_bytes("VmData") if self._is_cpu else None
-        self._data_limit_bytes = data_bytes + limit_bytes if data_bytes and limit_bytes else None
+        held_bytes = read_process_bytes("VmData") if self._is_cpu and limit_bytes else None
+        self._data_limit_bytes = held_bytes - read_freed_bytes() + (limit_bytes or 0) if held_bytes else None
         self._examples: tuple[Tensor, Tensor] | None = None
         self._reference: Tensor | None = None
         with self.guard():
@@ -68,7 +69,7 @@ class Desk:
         """
         is_full = False
         try:
-            with data_limit(self._data_limit_bytes), explained_errors():
+            with data_limit(self._find_data_limit()), explained_errors():
                 yield
         except OutOfMemoryError:
             is_full = True
@@ -79,6 +80,10 @@ class Desk:
         if is_full:  # outside the except block: the exception holds the tensors
             limit = f"the {format_size(self._limit_bytes)} that" if self._limit_bytes else "what"
             raise OutOfMemoryError(f"It needs more memory than {limit} this run may fill")
+
+    def _find_data_limit(self) -> int | None:
+        """Holes that earlier steps left in the heap are no need of this one."""
+        return None if self._data_limit_bytes is None else self._data_limit_bytes + read_freed_bytes()
 
     # -- examples -----------------------------------------------------------------------------------
 

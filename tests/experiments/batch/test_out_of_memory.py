@@ -84,20 +84,17 @@ def test_ten_points_with_the_eighth_out_of_memory_give_seven_and_a_cross(runner:
 
 @needs_a_limit
 def test_a_ceiling_search_meets_the_limit_of_a_real_worker(runner: Runner) -> None:
-    """64 MiB hold about 1,800 rows of this network: one of the next powers fails, recoverably."""
-    job = run(runner, REAL, mode="inference", width=1024, depth=1, ceiling_search=True, ceiling_mib=64, budget_s=40.0)
+    """11 MiB and 12 KiB a row: 4,096 rows fit well into 80 MiB, 8,192 by far do not."""
+    job = run(runner, REAL, mode="inference", width=1024, depth=1, ceiling_search=True, ceiling_mib=80, budget_s=40.0)
     assert job.state is JobState.DONE, job.reason
     ended = outcomes(job)
-    full = [batch for batch, status in ended.items() if status is Status.OOM]
-    assert len(full) == 1, ended
-    assert 1024 <= full[0] <= 16384
-    assert all(status is Status.OK for batch, status in ended.items() if batch < full[0])
+    assert ended == {**{2**power: Status.OK for power in range(13)}, 8192: Status.OOM}
     (series,) = find_batch_findings(job.points).series
     assert isinstance(series.ceiling, BatchCeiling)
-    assert (series.ceiling.first_failed, series.ceiling.largest_ran) == (full[0], full[0] // 2)
-    assert series.ceiling.limit_bytes == 64 * 2**20
-    again = run(runner, REAL, mode="inference", width=1024, depth=1, largest_batch=full[0], budget_s=20.0)
-    assert outcomes(again)[full[0]] is Status.OK
+    assert (series.ceiling.first_failed, series.ceiling.largest_ran, series.ceiling.agrees) == (8192, 4096, True)
+    assert series.ceiling.limit_bytes == 80 * 2**20
+    again = run(runner, REAL, mode="inference", width=1024, depth=1, largest_batch=8192, budget_s=20.0)
+    assert outcomes(again)[8192] is Status.OK
     assert runner.status().worker_restarts == 0
 
 
