@@ -100,11 +100,17 @@ def draw_main(points: Sequence[Point], findings: PrecisionFindings, theme: Theme
 
 
 def collect_dots(points: Sequence[Point], findings: PrecisionFindings) -> list[Dot]:
-    """Return every format with a speed to show, the headline's device first; what is not from here is a ghost."""
+    """Return every format with a speed to show, the headline's device first.
+
+    What is not from here is a ghost, but for a result of others that the words are about as long as nothing
+    was measured.
+    """
     known = {(d.device, d.source, d.source_note) for d in findings.devices}
     others = [p for p in points if (p.device, p.source, p.source_note) not in known]
     devices = [*findings.devices, *find_precision_findings(others).devices]
     has_measured = any(device.is_measured for device in devices)
+    told = findings.headline
+    told_of = (told.source, told.source_note) if told and not has_measured else None
     by_place = {(p.device, p.source, p.source_note, p.series, p.x): p for p in points}
     dots = []
     for device in devices:
@@ -113,7 +119,8 @@ def collect_dots(points: Sequence[Point], findings: PrecisionFindings) -> list[D
                 continue
             key = (device.device, device.source, device.source_note, str(found.dtype), found.best.n)
             if key in by_place:
-                dots.append(Dot(device, found, by_place[key], has_measured and not device.is_measured))
+                is_ghost = not device.is_measured and (device.source, device.source_note) != told_of
+                dots.append(Dot(device, found, by_place[key], is_ghost))
     return dots
 
 

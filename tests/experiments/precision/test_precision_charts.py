@@ -155,6 +155,17 @@ def test_alone_a_published_part_is_open_and_not_faint() -> None:
     assert "all at the usual error of their format" in texts(main)
 
 
+def test_a_dropped_file_beside_a_published_part_is_faint_and_named() -> None:
+    """With nothing measured here, the words are about the published part; the file is not to be taken for it."""
+    published = published_points()
+    changes = {"source": Source.RECORDED, "source_note": "lab.csv", "device_name": "Other CPU"}
+    dropped = [p.model_copy(update=changes) for p in make_formats({"fp32": 0.4})]
+    main = draw_main([*published, *dropped], find_precision_findings(published), "light")
+    assert set(traces(main)["NVIDIA GeForce RTX 4090"].marker.line.color) == {GPU_COLOR}
+    assert set(traces(main)["Other CPU"].marker.line.color) == {with_alpha(CPU_COLOR, GHOST_OPACITY)}
+    assert "faint: Other CPU (lab.csv)" in texts(main)
+
+
 def test_an_earlier_run_lies_faint_and_unnamed_under_the_new_one() -> None:
     """Two names on one spot help nobody."""
     new = make_formats({"fp32": 0.1, "bf16": 0.001})
