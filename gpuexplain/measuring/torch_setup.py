@@ -1,6 +1,7 @@
 """The state of torch that every measurement sets and restores: dtypes, exact fp32, threads, devices."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import torch
 
@@ -34,6 +35,20 @@ class exact_fp32:
     def __exit__(self, *_: object) -> None:
         torch.backends.cuda.matmul.fp32_precision = self._before[0]
         torch.backends.mkldnn.matmul.fp32_precision = self._before[1]  # type: ignore[attr-defined]
+
+
+@contextmanager
+def exact_convolutions() -> Iterator[None]:
+    """fp32 convolutions really run in fp32 inside, as products do; the process's own setting comes back."""
+    switches = (torch.backends.cudnn.conv, torch.backends.mkldnn.conv)  # type: ignore[attr-defined]
+    before = [switch.fp32_precision for switch in switches]
+    for switch in switches:
+        switch.fp32_precision = "ieee"
+    try:
+        yield
+    finally:
+        for switch, precision in zip(switches, before, strict=True):
+            switch.fp32_precision = precision
 
 
 def use_threads(threads: int) -> None:

@@ -1,8 +1,7 @@
 """Measure steps of a model by batch: which devices, which clock, how far, and where to look closer (torch)."""
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,9 +11,10 @@ import torch
 from gpuexplain.experiments.batch.conclude import find_batch_findings
 from gpuexplain.experiments.batch.desk import Desk
 from gpuexplain.experiments.batch.flops import count_step_flops
-from gpuexplain.experiments.batch.plan import CPU, ceiling_limits, make_case, plan_cases, plan_zoom
+from gpuexplain.experiments.batch.plan import ceiling_limits, make_case, plan_cases, plan_zoom
 from gpuexplain.experiments.batch.series import say_batch
 from gpuexplain.experiments.batch.spec import EXPERIMENT_ID, BatchParams
+from gpuexplain.experiments.devices import CPU
 from gpuexplain.hardware.cpu import inspect_cpu
 from gpuexplain.hardware.inspect import inspect_machine
 from gpuexplain.hardware.machine import Machine
@@ -26,7 +26,7 @@ from gpuexplain.measuring.sampling import predict_affine_s
 from gpuexplain.measuring.session import Outcome, Session
 from gpuexplain.measuring.stopwatch import Check, Stopwatch
 from gpuexplain.measuring.sweep import Sweep
-from gpuexplain.measuring.torch_setup import exact_fp32, use_devices, use_threads
+from gpuexplain.measuring.torch_setup import exact_convolutions, exact_fp32, use_devices, use_threads
 from gpuexplain.model import Case, Point
 
 # A sweep ends where a step is predicted to take longer; only a ceiling search goes on.
@@ -66,20 +66,6 @@ def measure(params_json: dict[str, Any], session: Session) -> Outcome:
 def with_counted_flops(case: Case, *, flops_per_example: float) -> Case:
     """Return the case with the operations that torch's counter found."""
     return replace(case, flops=case.items * flops_per_example)
-
-
-@contextmanager
-def exact_convolutions() -> Iterator[None]:
-    """fp32 convolutions really run in fp32 inside, as products do; the process's own setting comes back."""
-    switches = (torch.backends.cudnn.conv, torch.backends.mkldnn.conv)  # type: ignore[attr-defined]
-    before = [switch.fp32_precision for switch in switches]
-    for switch in switches:
-        switch.fp32_precision = "ieee"
-    try:
-        yield
-    finally:
-        for switch, precision in zip(switches, before, strict=True):
-            switch.fp32_precision = precision
 
 
 def cap_devices(params: BatchParams, machine: Machine, devices: Sequence[str]) -> None:
