@@ -15,23 +15,25 @@ Visit = Callable[..., tuple[Page, object]]
 NOT_OURS = {"exclude": [["[data-testid=stSidebarNav]"], ["[data-testid=stToolbar]"]]}
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("path", PATHS)
-def test_a_page_is_silent_and_stays_at_home(visit: Visit, path: str) -> None:
-    """No console error, no request that leaves the machine, no traceback."""
-    page, watch = visit(path)
-    page.wait_for_timeout(500)
-    assert watch.errors == []
-    assert watch.outside == []
-    assert page.get_by_text("Traceback").count() == 0
-
-
-@pytest.mark.parametrize("path", PATHS)
-def test_a_deep_link_has_the_frame(visit: Visit, path: str) -> None:
-    """The navigation, the title and this machine are there on a first load of any page."""
-    page, _ = visit(path)
+def test_a_deep_link_opens_a_whole_page(visit: Visit, path: str, theme: str) -> None:
+    """The frame is there, nothing is wrong for WCAG A and AA, no console error, no request that leaves the machine."""
+    page, watch = visit(path, theme=theme)
     expect(page.get_by_role("link", name="Matrix multiply").first).to_be_visible()
     expect(page.locator(".gx-machine")).to_be_visible()
     assert "Streamlit" not in page.title()
+    assert page.get_by_text("Traceback").count() == 0
+    found = Axe().run(page, context=NOT_OURS, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]})
+    serious = [
+        (violation["id"], node["html"][:160])
+        for violation in found.response["violations"]
+        if violation["impact"] in ("serious", "critical")
+        for node in violation["nodes"]
+    ]
+    assert serious == []
+    assert watch.errors == []
+    assert watch.outside == []
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -43,21 +45,6 @@ def test_a_narrow_screen_does_not_scroll_sideways(visit: Visit, path: str) -> No
         ".map(e => e.scrollWidth - e.clientWidth)"
     )
     assert max(wide) <= 1
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("path", PATHS)
-def test_axe_finds_nothing_serious(visit: Visit, path: str, theme: str) -> None:
-    """WCAG A and AA in both themes."""
-    page, _ = visit(path, theme=theme)
-    found = Axe().run(page, context=NOT_OURS, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]})
-    serious = [
-        (violation["id"], node["html"][:160])
-        for violation in found.response["violations"]
-        if violation["impact"] in ("serious", "critical")
-        for node in violation["nodes"]
-    ]
-    assert serious == []
 
 
 def test_headings_are_in_order(visit: Visit) -> None:

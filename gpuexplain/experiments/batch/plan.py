@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from gpuexplain.errors import InputError
 from gpuexplain.experiments.batch.series import series_on
 from gpuexplain.experiments.batch.spec import LARGEST_BATCH, LARGEST_USUAL_BATCH, LIMITS, MIB, BatchParams
+from gpuexplain.experiments.devices import CPU, resolve_device
 from gpuexplain.hardware.machine import Gpu, Machine
 from gpuexplain.model import Case, Clock, Dtype
 from gpuexplain.settings import load_settings
 from gpuexplain.units import format_count, format_size
 
-CPU = "cpu"
 # A sweep goes no further than this share of the memory; beyond it only a ceiling search may go.
 SWEEP_MEMORY_SHARE = 0.25
 # What a ceiling search may fill of a CPU's free memory: the system needs the rest.
@@ -29,22 +29,6 @@ BASELINE_BATCHES = (1, 4, 16, 64, 256)
 ALONE_FROM_FREE_SHARE = 0.85
 # bf16 in hardware from this compute capability on.
 BF16_CAPABILITY = 8.0
-
-
-def resolve_device(params: BatchParams, machine: Machine) -> str:
-    """Return the device a run is about ("cpu" where there is no other).
-
-    Raises:
-        InputError: If the named device cannot be used here.
-    """
-    if params.device == "auto":
-        return next((device for device in machine.devices if device != CPU), CPU)
-    if params.device not in machine.devices:
-        why = machine.gpu_problem.explanation if machine.gpu_problem else "torch does not list it."
-        raise InputError(
-            f"device={params.device!r} cannot be used: {why} Allowed here: auto, {', '.join(machine.devices)}."
-        )
-    return params.device
 
 
 def plan_cases(params: BatchParams, machine: Machine) -> list[Case]:

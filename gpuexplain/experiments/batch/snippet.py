@@ -5,33 +5,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpuexplain.experiments.batch.plan import CPU
 from gpuexplain.experiments.batch.spec import BatchParams
+from gpuexplain.experiments.devices import CPU
+from gpuexplain.experiments.script import ScriptClock, say_where, write_script
 from gpuexplain.measuring import model_sizes
-from gpuexplain.measuring.sampling import BLOCK_S, LONG_CALL_S, UNTIMED_CALLS, WARMUP_MOST_CALLS
 from gpuexplain.model import Dtype, Point
 
-N_SAMPLES = 15
 USUAL_BATCH = 64
 _MODELS_FILE = Path(model_sizes.__file__).with_name("models.py")
 _CLASSES = {"mlp": "Mlp", "convnet": "ConvNet", "transformer": "Transformer"}
 _ROOTS = ("build_network", "make_examples", "Workload")
 _HALVES = {Dtype.FP32: "None", Dtype.BF16: "torch.bfloat16", Dtype.FP16: "torch.float16"}
 
-_HEAD = '''"""{title}
-
-Needs only torch. Weights and examples are seeded and random; the first call is reported apart and never mixed
-into the samples; every sample is a block of at least {block_ms:g} ms; the median of {n_samples} is printed.
-"""
-
-import statistics
-import time
-{imports}
-
-torch.set_flush_denormal(True)  # before the first threaded operation
-{setup}
-
-{models}
+_WORK = """{models}
 
 
 network = build_network({kind}, {width}, {depth})
@@ -41,41 +27,8 @@ inputs, targets = make_examples(network, {batch}, "{device}")
 
 def call() -> None:
     {call}
-
-
-def time_calls(n_calls: int) -> float:
-    """Return the seconds of n_calls."""
-{timing}
-
-first_s = time_calls(1)
-for _ in range({warmup}):
-    warm_s = time_calls(1)
-n_calls = {n_calls}
-untimed = 1 if warm_s >= {long_call_s} else {untimed}  # they bring back what else the caches held
-samples_s = []
-for _ in range({n_samples}):
-    time_calls(untimed)
-    samples_s.append(time_calls(n_calls) / n_calls)
-median_s = statistics.median(samples_s)
-print(f"first call {{first_s:.3e}} s, then median {{median_s:.4e}} s of {{len(samples_s)}} blocks of {{n_calls}} calls")
-print(f"{{{batch} / median_s:.1f}} examples/s")
-print(f"median_s={{median_s!r}}")
-'''
-
-_HOST = """    started_s = time.perf_counter()
-    for _ in range(n_calls):
-        call()
-    return time.perf_counter() - started_s
 """
-_SYNCHRONISED = """    total_s = 0.0
-    for _ in range(n_calls):
-        torch.cuda.synchronize()
-        started_s = time.perf_counter()
-        call()
-        torch.cuda.synchronize()
-        total_s += time.perf_counter() - started_s
-    return total_s
-"""
+_DATA = "Weights and examples are seeded and random."
 _EXACT = """torch.backends.cuda.matmul.fp32_precision = "ieee"  # no TF32
 torch.backends.cudnn.conv.fp32_precision = "ieee"
 torch.cuda.set_device("{device}")"""
@@ -93,12 +46,7 @@ def write_snippet(params: BatchParams, point: Point | None) -> str:
         dtype, threads = Dtype.BF16 if params.is_autocast else Dtype.FP32, None
     on_gpu = device.startswith("cuda")
     models = cut_models(_CLASSES[params.model])
-    return _HEAD.format(
-        title=_title(params, batch, width, depth, dtype, device, threads),
-        block_ms=BLOCK_S * 1e3,
-        n_samples=N_SAMPLES,
-        imports=models.imports,
-        setup=_EXACT.format(device=device) if on_gpu else f"torch.set_num_threads({threads})" if threads else "",
+    work = _WORK.format(
         models=models.code,
         kind=_CLASSES[params.model],
         width=width,
@@ -108,11 +56,15 @@ def write_snippet(params: BatchParams, point: Point | None) -> str:
         is_training=params.is_training,
         batch=batch,
         call="workload.train(inputs, targets)" if params.is_training else "workload.infer(inputs)",
-        timing=_SYNCHRONISED if on_gpu else _HOST,
-        warmup=WARMUP_MOST_CALLS,
-        n_calls="1" if on_gpu else f"max(1, int({BLOCK_S} / warm_s) + 1)",
-        long_call_s=LONG_CALL_S,
-        untimed=UNTIMED_CALLS,
+    )
+    return write_script(
+        _title(params, batch, width, depth, dtype, device, threads),
+        work,
+        clock=ScriptClock.SYNCHRONISED if on_gpu else ScriptClock.HOST,
+        data=_DATA,
+        setup=_EXACT.format(device=device) if on_gpu else f"torch.set_num_threads({threads})" if threads else "",
+        results=f'print(f"{{{batch} / median_s:.1f}} examples/s")',
+        imports=models.imports.splitlines(),
     )
 
 
@@ -120,8 +72,7 @@ def _title(
     params: BatchParams, batch: int, width: int, depth: int, dtype: Dtype, device: str, threads: int | None
 ) -> str:
     step = "training step" if params.is_training else "inference"
-    where = f"on {device}" + (f" with {threads} thread{'s' if threads > 1 else ''}" if threads else "")
-    shape = f"width {width}, depth {depth}"
+    where, shape = say_where(device, threads), f"width {width}, depth {depth}"
     return f"Time of one {params.model} {step} ({shape}) with batch {batch} in {dtype} {where} (call time)."
 
 

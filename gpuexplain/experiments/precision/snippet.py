@@ -13,10 +13,9 @@ from gpuexplain.experiments.precision.spec import (
     STEP_LOSS_SCALE,
     PrecisionParams,
 )
-from gpuexplain.measuring.sampling import BLOCK_S, UNTIMED_CALLS, WARMUP_MOST_CALLS
+from gpuexplain.experiments.script import ScriptClock, say_where, write_script
 from gpuexplain.model import Clock, Dtype, Point
 
-N_SAMPLES = 15
 _USUAL_SIDE = 512
 _FP8 = {Dtype.FP8: ("float8_e4m3fn", "float8_e4m3fn"), Dtype.FP8_E5M2: ("float8_e5m2", "float8_e4m3fn")}
 _CLOCKS = {Clock.CALL: "call time", Clock.DEVICE: "device time"}
@@ -39,22 +38,21 @@ def _write_product(
 ) -> str:
     on_gpu = device != CPU
     wide = "float64" if dtype is Dtype.FP64 else "float32"
-    timing = _timing(on_gpu, clock)
-    return parts.PRODUCT.format(
-        title=_title(
-            f"Time of one {side} x {side} by {side} x {side} product in {label_of(dtype)}", device, clock, threads
-        ),
-        block_ms=BLOCK_S * 1e3,
-        n_samples=N_SAMPLES,
-        setup=_setup(dtype, on_gpu, threads),
+    work = parts.PRODUCT.format(
         n=side,
         inputs=parts.INPUTS[params.inputs].format(wide=wide, exponent=SCALE_EXPONENT),
         rounding=_rounding(dtype),
         place=_place(dtype, device) if on_gpu else "",
         call=_call(dtype),
-        timing=timing,
-        sampling=_sampling(timing),
-        result_unit=" * (left_unit.cpu().double() * right_unit.cpu().double())" if dtype is Dtype.INT8 else "",
+    )
+    unit = " * (left_unit.cpu().double() * right_unit.cpu().double())" if dtype is Dtype.INT8 else ""
+    return write_script(
+        _title(f"Time of one {side} x {side} by {side} x {side} product in {label_of(dtype)}", device, clock, threads),
+        work,
+        clock=_clock(on_gpu, clock),
+        data="The error is against float64 of the unrounded inputs.",
+        setup=_setup(dtype, on_gpu, threads),
+        results=parts.PRODUCT_RESULTS.format(result_unit=unit),
     )
 
 
@@ -65,26 +63,25 @@ def _write_step(point: Point) -> str:
     name = parts.TORCH_NAMES[point.dtype]
     how = f"with autocast to {point.dtype}" if is_mixed else "in fp32"
     what = f"Time of one training step of {STEP_LAYERS} layers, batch and width {side}, {how}"
-    timing = _timing(on_gpu, point.clock)
-    return parts.STEP.format(
-        title=_title(what, point.device if on_gpu else CPU, point.clock, point.threads),
-        block_ms=BLOCK_S * 1e3,
-        n_samples=N_SAMPLES,
-        setup=_setup(Dtype.FP32, on_gpu, point.threads),
+    work = parts.STEP.format(
         n=side,
         device=point.device if on_gpu else CPU,
         n_layers=STEP_LAYERS,
         learning_rate=STEP_LEARNING_RATE,
         loss_scale=STEP_LOSS_SCALE if is_mixed and point.dtype is Dtype.FP16 else 1.0,
         casting=f'torch.autocast("{kind}", dtype=torch.{name})' if is_mixed else "contextlib.nullcontext()",
-        timing=timing,
-        sampling=_sampling(timing),
+    )
+    return write_script(
+        _title(what, point.device if on_gpu else CPU, point.clock, point.threads),
+        work,
+        clock=_clock(on_gpu, point.clock),
+        setup="torch.manual_seed(0)\n" + _setup(Dtype.FP32, on_gpu, point.threads),
+        imports=("import contextlib", "from torch import nn"),
     )
 
 
 def _title(what: str, device: str, clock: Clock, threads: int | None) -> str:
-    where = f"on {device}" + (f" with {threads} thread{'s' if threads > 1 else ''}" if threads else "")
-    return f"{what} {where} ({_CLOCKS.get(clock, str(clock))})."
+    return f"{what} {say_where(device, threads)} ({_CLOCKS.get(clock, str(clock))})."
 
 
 def _setup(dtype: Dtype, on_gpu: bool, threads: int | None) -> str:
@@ -94,16 +91,10 @@ def _setup(dtype: Dtype, on_gpu: bool, threads: int | None) -> str:
     return "\n".join([*lines, f'torch.backends.{backend}.matmul.fp32_precision = "{mode}"  # how fp32 is multiplied'])
 
 
-def _timing(on_gpu: bool, clock: Clock) -> str:
+def _clock(on_gpu: bool, clock: Clock) -> ScriptClock:
     if not on_gpu:
-        return parts.HOST
-    return parts.DEVICE if clock is Clock.DEVICE else parts.SYNCHRONISED
-
-
-def _sampling(timing: str) -> str:
-    fills_block = f"max(1, int({BLOCK_S} / warm_s) + 1)"
-    n_calls = {parts.HOST: fills_block, parts.DEVICE: f"min(256, {fills_block})", parts.SYNCHRONISED: "1"}[timing]
-    return parts.SAMPLING.format(warmup=WARMUP_MOST_CALLS, n_calls=n_calls, n_samples=N_SAMPLES, untimed=UNTIMED_CALLS)
+        return ScriptClock.HOST
+    return ScriptClock.DEVICE if clock is Clock.DEVICE else ScriptClock.SYNCHRONISED
 
 
 def _rounding(dtype: Dtype) -> str:

@@ -10,20 +10,7 @@ TORCH_NAMES = {
     Dtype.FP16: "float16",
 }
 
-PRODUCT = '''"""{title}
-
-Needs only torch. The first call is reported apart and never mixed into the samples; every sample is a block of at
-least {block_ms:g} ms; the median of {n_samples} is printed, with the error against float64 of the unrounded inputs.
-"""
-
-import statistics
-import time
-
-import torch
-
-torch.set_flush_denormal(True)  # before the first threaded operation
-{setup}
-n = {n}
+PRODUCT = """n = {n}
 generator = torch.Generator().manual_seed(0)
 {inputs}
 exact = left[:64].double() @ right.double()
@@ -32,37 +19,14 @@ exact = left[:64].double() @ right.double()
 
 def call():
     return {call}
-
-
-def time_calls(n_calls: int) -> float:
-    """Return the seconds of n_calls."""
-{timing}
-
-{sampling}
-result = call()[:64].cpu().double(){result_unit}
+"""
+PRODUCT_RESULTS = """result = call()[:64].cpu().double(){result_unit}
 rel_error = float((result - exact).norm() / exact.norm())
 print(f"{{2 * n**3 / median_s / 1e9:.2f}} GFLOP/s")
-print(f"median_s={{median_s!r}}")
 print(f"rel_error={{rel_error!r}}")
-'''
-
-STEP = '''"""{title}
-
-Needs only torch. The first call is reported apart and never mixed into the samples; every sample is a block of at
-least {block_ms:g} ms; the median of {n_samples} is printed.
 """
 
-import contextlib
-import statistics
-import time
-
-import torch
-from torch import nn
-
-torch.set_flush_denormal(True)  # before the first threaded operation
-torch.manual_seed(0)
-{setup}
-n, device = {n}, "{device}"
+STEP = """n, device = {n}, "{device}"
 layers = [layer for _ in range({n_layers}) for layer in (nn.Linear(n, n), nn.GELU())]
 model = nn.Sequential(*layers[:-1]).to(device)
 examples, targets = (torch.rand(n, n).mul(2).sub(1).to(device) for _ in range(2))
@@ -78,50 +42,6 @@ def call():
     (nn.functional.mse_loss(predicted.float(), targets) * scale).backward()
     with torch.no_grad():
         torch._foreach_add_(weights, [weight.grad for weight in weights], alpha=-{learning_rate} / scale)
-
-
-def time_calls(n_calls: int) -> float:
-    """Return the seconds of n_calls."""
-{timing}
-
-{sampling}
-print(f"median_s={{median_s!r}}")
-'''
-
-SAMPLING = """first_s = time_calls(1)
-for _ in range({warmup}):
-    warm_s = time_calls(1)
-n_calls = {n_calls}
-samples_s = []
-for _ in range({n_samples}):
-    time_calls({untimed})
-    samples_s.append(time_calls(n_calls) / n_calls)
-median_s = statistics.median(samples_s)
-print(f"first call {{first_s:.3e}} s, then median {{median_s:.4e}} s of {{len(samples_s)}} blocks of {{n_calls}} calls")
-"""
-
-HOST = """    started_s = time.perf_counter()
-    for _ in range(n_calls):
-        call()
-    return time.perf_counter() - started_s
-"""
-SYNCHRONISED = """    total_s = 0.0
-    for _ in range(n_calls):
-        torch.cuda.synchronize()
-        started_s = time.perf_counter()
-        call()
-        torch.cuda.synchronize()
-        total_s += time.perf_counter() - started_s
-    return total_s
-"""
-DEVICE = """    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    torch.cuda._sleep(20_000_000)  # keeps the device busy while the calls are queued behind it
-    start.record()
-    for _ in range(n_calls):
-        call()
-    end.record()
-    torch.cuda.synchronize()
-    return start.elapsed_time(end) / 1e3
 """
 
 _UNIFORM = "left, right = (torch.rand(n, n, generator=generator, dtype=torch.{wide}) * 2 - 1 for _ in range(2))"

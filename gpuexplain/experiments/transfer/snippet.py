@@ -2,16 +2,15 @@
 
 from dataclasses import dataclass
 
+from gpuexplain.experiments.script import ScriptClock, say_where, write_script
 from gpuexplain.experiments.transfer import snippet_parts as parts
 from gpuexplain.experiments.transfer import spec
 from gpuexplain.experiments.transfer.places import count_places
 from gpuexplain.experiments.transfer.sizes import say_bytes
 from gpuexplain.experiments.transfer.spec import BYTES_PER_VALUE, MIB, TransferParams, product_bytes
-from gpuexplain.measuring.sampling import BLOCK_S, UNTIMED_CALLS, WARMUP_MOST_CALLS
 from gpuexplain.model import Point
 from gpuexplain.units import NBSP
 
-N_SAMPLES = 15
 # Copied where no point was chosen: above every cache, and over in milliseconds.
 USUAL_BYTES = 64 * MIB
 
@@ -33,21 +32,20 @@ def write_snippet(params: TransferParams, point: Point | None) -> str:
     """Return the script for ``point``; without one for a usual copy, on the GPU that ``params`` name or the CPU."""
     asked = _of_point(point) if point is not None and _is_ours(point) else _of_params(params)
     is_on_gpu = asked.device.startswith("cuda")
-    timing = parts.HOST if not is_on_gpu else parts.DEVICE if asked.series == spec.H2D_PINNED_DEVICE else parts.SYNCED
-    many = f"max(1, int({BLOCK_S} / warm_s) + 1)"
-    n_calls = many if not is_on_gpu else f"min(256, {many})" if timing == parts.DEVICE else "1"
-    return parts.SCRIPT.format(
-        title=_title(asked),
-        imports=_imports(asked),
+    gpu_clock = ScriptClock.DEVICE if asked.series == spec.H2D_PINNED_DEVICE else ScriptClock.SYNCHRONISED
+    return write_script(
+        _title(asked),
+        parts.GENERATOR + _work(asked),
+        clock=gpu_clock if is_on_gpu else ScriptClock.HOST,
+        data=parts.DATA,
         setup=_setup(asked),
-        work=_work(asked),
-        timing=timing.format(between="between()\n        " if asked.series == spec.H2D_PIN_THEN_COPY else ""),
-        block_ms=BLOCK_S * 1e3,
-        n_samples=N_SAMPLES,
-        warmup=WARMUP_MOST_CALLS,
-        n_calls=n_calls,
-        untimed=UNTIMED_CALLS,
-        rate=_rate(asked),
+        before_call="between()" if asked.series == spec.H2D_PIN_THEN_COPY else "",
+        results=_rate(asked),
+        imports=(
+            "import itertools",
+            "import random",
+            *(["import mmap"] if asked.series == spec.MEMORY_COPY_FRESH else []),
+        ),
     )
 
 
@@ -95,9 +93,7 @@ _WHAT = {
 
 
 def _title(asked: _Asked) -> str:
-    where = f"on {asked.device}" + (
-        f" with {asked.threads} thread{'s' if asked.threads > 1 else ''}" if asked.threads else ""
-    )
+    where = say_where(asked.device, asked.threads)
     size = say_bytes(asked.size).replace(NBSP, " ")
     if asked.series in (spec.CPU_PRODUCT, spec.GPU_PRODUCT):
         return f"Time of one fp32 product of side {asked.side} {where}."
@@ -111,10 +107,6 @@ def _title(asked: _Asked) -> str:
         return f"Time of {total} in pieces of {size} {kind}, {where}."
     kind = _WHAT.get(asked.series, "within main memory, no transfer to a GPU")
     return f"Time of one copy of {size} {kind}, {where}."
-
-
-def _imports(asked: _Asked) -> str:
-    return "import mmap\n" if asked.series == spec.MEMORY_COPY_FRESH else ""
 
 
 def _setup(asked: _Asked) -> str:

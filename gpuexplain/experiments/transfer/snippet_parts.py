@@ -2,66 +2,8 @@
 
 from gpuexplain.experiments.transfer import spec
 
-SCRIPT = '''"""{title}
-
-Needs only torch. Values are seeded and uniform in [-1, 1); the copy is checked once; the first call is
-reported apart and never mixed into the samples; every sample is a block of at least {block_ms:g} ms, or one
-synchronised call; the median of {n_samples} is printed.
-"""
-
-import itertools
-{imports}import random
-import statistics
-import time
-
-import torch
-
-torch.set_flush_denormal(True)  # before the first threaded operation
-{setup}generator = torch.Generator().manual_seed(0)
-{work}
-
-
-def time_calls(n_calls: int) -> float:
-    """Return the seconds of n_calls."""
-{timing}
-
-first_s = time_calls(1)
-for _ in range({warmup}):
-    warm_s = time_calls(1)
-n_calls = {n_calls}
-samples_s = []
-for _ in range({n_samples}):
-    time_calls({untimed})
-    samples_s.append(time_calls(n_calls) / n_calls)
-median_s = statistics.median(samples_s)
-print(f"first call {{first_s:.3e}} s, then median {{median_s:.4e}} s of {{len(samples_s)}} blocks of {{n_calls}} calls")
-{rate}
-print(f"median_s={{median_s!r}}")
-'''
-
-HOST = """    started_s = time.perf_counter()
-    for _ in range(n_calls):
-        call()
-    return time.perf_counter() - started_s
-"""
-SYNCED = """    total_s = 0.0
-    for _ in range(n_calls):
-        {between}torch.cuda.synchronize()
-        started_s = time.perf_counter()
-        call()
-        torch.cuda.synchronize()
-        total_s += time.perf_counter() - started_s
-    return total_s
-"""
-DEVICE = """    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    torch.cuda._sleep(20_000_000)  # keeps the device busy while the copies are queued behind it
-    start.record()
-    for _ in range(n_calls):
-        call()
-    end.record()
-    torch.cuda.synchronize()
-    return start.elapsed_time(end) / 1e3
-"""
+DATA = "Values are seeded and uniform in [-1, 1); the copy is checked once."
+GENERATOR = "generator = torch.Generator().manual_seed(0)\n"
 
 _SIZES = """length, n_places = {length}, {n_places}  # fp32 values of one copy; places, so that no cache helps
 """
