@@ -26,7 +26,7 @@ _PEAK_COLUMNS: dict[Dtype, tuple[str, ...]] = {
 }
 _NUMBER_COLUMNS = sorted(
     {column for columns in _PEAK_COLUMNS.values() for column in columns}
-    | {"memory_gb", "memory_bandwidth_gbs", "l2_mb", "boost_clock_mhz", "tdp_w"}
+    | {"memory_gb", "memory_bandwidth_gbs", "l2_mb", "boost_clock_mhz", "tdp_w", "pcie_gen", "pcie_lanes"}
 )
 # The table's fp32 column holds AMD's vector rate for these; a product runs on the matrix units.
 # AMD product-page table for MI100 and MI210, matrix-core documentation for MI250X (one die).
@@ -43,7 +43,7 @@ _FP16_RUNS_AS_FP32 = "Pascal"
 class ReferenceGpu:
     """One row of the table; an empty cell is missing from ``figures``.
 
-    ``figures`` holds the numeric columns by their names there (TFLOP/s, GB, GB/s, MB, MHz, W);
+    ``figures`` holds the numeric columns by their names there (TFLOP/s, GB, GB/s, MB, MHz, W, lanes);
     ``unverified`` names the cells that no source was found for.
     """
 

@@ -60,6 +60,7 @@ class Comparison:
     high: float | None
     verdict: Verdict
     reason: str = ""  # why it cannot be told
+    is_by_threads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,7 @@ def find_need_findings(points: Sequence[Point]) -> NeedFindings:
     has_gpu = any(SERIES[p.series][1] == ON_GPU for p in own)
     main = {workload: _main_x(own, workload) for workload in WORKLOADS}
     gpu_points = [p for p in own if p.device != CPU]
-    first = (gpu_points or own or [None])[0]
+    first = next(iter(gpu_points or own), None)
     batches = sorted({p.x for p in own if SERIES[p.series][0] == MLP})
     ways = (ALL_THREADS, ON_GPU) if has_gpu else (ONE_THREAD, ALL_THREADS)
     by_batch = tuple(c for x in batches if (c := _compare(own, good, MLP, x, *ways, zone)) is not None)
@@ -220,14 +221,16 @@ def _compare(
     tried = [p for p in own if SERIES[p.series] == (workload, other_way) and p.x == x]
     if not tried:
         return None
+    by_threads = plain_way == ONE_THREAD
     plain, other = good.get((workload, plain_way, x)), good.get((workload, other_way, x))
     plain_s, other_s = (p.median_s if p is not None else None for p in (plain, other))
     if not plain_s or not other_s or plain is None or other is None:
         why = next((p.reason for p in tried if p.status is not Status.OK), "") or "one of the two has no time"
-        return Comparison(workload, x, plain_s, other_s, None, None, None, Verdict.CANNOT_TELL, why)
+        return Comparison(workload, x, plain_s, other_s, None, None, None, Verdict.CANNOT_TELL, why, by_threads)
     low, high = _bounds(plain, other)
     verdict, reason = judge(low, high, zone)
-    return Comparison(workload, x, plain_s, other_s, plain_s / other_s, low, high, verdict, reason)
+    ratio = plain_s / other_s
+    return Comparison(workload, x, plain_s, other_s, ratio, low, high, verdict, reason, by_threads)
 
 
 def _bounds(plain: Point, other: Point) -> tuple[float | None, float | None]:
