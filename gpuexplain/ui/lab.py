@@ -1,7 +1,9 @@
 """A lab page, top to bottom, for any experiment: question, answer, controls, chart, words, tabs."""
 
 import html
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -12,7 +14,7 @@ from gpuexplain.engine.key import compute_key
 from gpuexplain.errors import GpuExplainError
 from gpuexplain.experiments.contract import Experiment
 from gpuexplain.hardware.machine import Machine
-from gpuexplain.model import Source
+from gpuexplain.model import Params, Source
 from gpuexplain.ui import engine_access as access
 from gpuexplain.ui.chart_panel import show_panel
 from gpuexplain.ui.compare import Beside, chosen_beside
@@ -41,6 +43,21 @@ from gpuexplain.ui.viewers import VIEWERS, is_out_of_step, poll_interval_s
 
 
 @dataclass(frozen=True, slots=True)
+class Extras:
+    """What one lab has beside what every lab has.
+
+    ``opening`` is written under the title, before the answer. ``panel`` is written above the charts: it writes its
+    widgets and returns what draws the rest from the findings, as often as these change.
+    """
+
+    opening: Callable[[], None] | None = None
+    panel: Callable[[Params, Machine], Callable[[Any], None]] | None = None
+
+
+NO_EXTRAS = Extras()
+
+
+@dataclass(frozen=True, slots=True)
 class Boxes:
     """The places of a lab page, in reading order."""
 
@@ -48,6 +65,7 @@ class Boxes:
     controls: DeltaGenerator
     problems: DeltaGenerator
     progress: DeltaGenerator
+    panel: DeltaGenerator
     main: DeltaGenerator
     words: DeltaGenerator
     second: DeltaGenerator
@@ -63,12 +81,15 @@ class Scene:
     stored: Result  # what to show while nothing new has arrived
     beside: Beside  # what lies beside that
     beside_live: Beside  # and beside what a job measures
+    draw_panel: Callable[[Any], None] | None = None  # what this lab has above its charts
 
 
-def show_lab(experiment: Experiment) -> None:
+def show_lab(experiment: Experiment, extras: Extras = NO_EXTRAS) -> None:
     """Write the whole page."""
     note_url_problems(experiment)
     _show_head(experiment)
+    if extras.opening is not None:
+        extras.opening()
     boxes = _make_boxes()
     try:
         machine = access.get_machine()
@@ -77,6 +98,9 @@ def show_lab(experiment: Experiment) -> None:
     except GpuExplainError as error:
         show_error(error)
         return
+    if extras.panel is not None:
+        with boxes.panel:
+            scene = replace(scene, draw_panel=extras.panel(scene.controls.params, machine))
     with boxes.problems:
         _show_problems(scene)
         if job is None or not job.state.is_active:
@@ -187,6 +211,9 @@ def _draw_live(scene: Scene, job: Job | None, boxes: Boxes) -> None:
             show_progress(job)
         else:
             show_ending(job)
+    if scene.draw_panel is not None:
+        with boxes.panel:
+            scene.draw_panel(drawing.findings)
     with boxes.main:
         show_panel(drawing.main, "lab-main", drawing.main_alt)
     with boxes.words:
@@ -207,7 +234,7 @@ def _show_next(experiment: Experiment) -> None:
         if following is not None:
             st.page_link(following.script, label=f"Next: {following.title}", icon=following.icon)
             st.caption(why_next(following.name))
-        for name in ("home", "method"):
+        for name in ("home", "glossary", "method"):
             page = lab_page(name)
             if page is not None and page != following:
                 st.page_link(page.script, label=page.title, icon=page.icon)

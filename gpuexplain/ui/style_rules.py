@@ -43,6 +43,33 @@ RULES = """
   line-height:1.45}
 .gx-facts dt{color:var(--gx-muted);margin:0;font-weight:400}
 .gx-facts dd{margin:0;color:var(--gx-text);overflow-wrap:anywhere}
+/* a box of facts above the charts */
+.gx-panel{padding:.8rem 1rem;border:1px solid var(--gx-line);border-radius:.5rem;background:var(--gx-background)}
+.gx-panel p:last-child,.gx-panel ul:last-child{margin-bottom:0}
+.gx-panel dl{margin-bottom:.9rem}.gx-panel h2{margin-bottom:.35rem}
+/* the worked sum: the chosen output's products stand out, and what is done at the same time stands in one line */
+.st-key-by-hand-sum h2{font-size:1.05rem;font-weight:650;line-height:1.35;color:var(--gx-text);margin:0;padding:0}
+.st-key-by-hand-sum [data-testid=stNumberInput]{min-width:0}
+.gx-sums,.gx-rounds{list-style:none;margin:0 0 .6rem;padding:0}
+.gx-sums li{font-size:1.1rem;line-height:1.9;margin:0;padding:0 0 0 .7rem;border-left:3px solid transparent}
+.gx-sums .gx-chosen{color:var(--gx-text);border-left-color:var(--gx-gpu)}
+.gx-chosen .gx-product{padding:.1rem .35rem;border-radius:.3rem;color:var(--gx-gpu);background:var(--gx-gpu-soft);
+  border:1px solid var(--gx-gpu);font-weight:650;white-space:nowrap}
+.gx-rounds li{font-size:.9rem;margin:0 0 .35rem;padding:0}
+.gx-rounds li>span:first-child{display:block;color:var(--gx-muted)}
+.gx-step{display:inline-block;margin:.15rem .3rem .15rem 0;padding:.05rem .4rem;border-radius:.3rem;
+  border:1px solid var(--gx-line);white-space:nowrap;color:var(--gx-text)}
+.gx-step.gx-chosen{border-color:var(--gx-gpu);color:var(--gx-gpu)}
+/* what the clock shows with the mistakes that are switched on */
+.st-key-mistakes{column-gap:1.25rem;row-gap:.25rem}
+.gx-choice{width:100%;border-collapse:collapse;font-size:.95rem;margin:0 0 .6rem}
+.gx-choice th,.gx-choice td{text-align:left;vertical-align:top;padding:.35rem .9rem .35rem 0;
+  border:0;border-top:1px solid var(--gx-line);color:var(--gx-text)}
+.gx-choice thead th{border-top:0;color:var(--gx-muted);font-weight:400;font-size:.85rem}
+.gx-choice .gx-warning{color:var(--gx-warning)}
+.gx-glossary dt{scroll-margin-top:4rem}
+.gx-glossary dt a{color:var(--gx-text);text-decoration:none;border-bottom:1.5px dotted var(--gx-muted)}
+.gx-glossary dt a:hover{border-bottom-style:solid}
 .gx-figure{font-size:2rem;font-weight:720;letter-spacing:-.02em;line-height:1.2}
 .gx-visible-cost{font-size:.875rem;color:var(--gx-muted)}
 
@@ -70,15 +97,16 @@ RULES = """
 /* both charts beside the words; the words may be longer than they */
 @media (min-width:900px){
   .st-key-lab-body{display:grid;grid-template-columns:minmax(0,2fr) minmax(0,1fr);
-    grid-template-rows:repeat(5,auto) 1fr;gap:0 2.75rem}
+    grid-template-rows:repeat(6,auto) 1fr;gap:0 2.75rem}
   .st-key-lab-body>div{grid-column:1/-1;min-width:0;margin-bottom:1rem}
   .st-key-lab-body>div:has(>.st-key-lab-answer){grid-row:1}
   .st-key-lab-body>div:has(>.st-key-lab-controls){grid-row:2}
   .st-key-lab-body>div:has(>.st-key-lab-problems){grid-row:3}
   .st-key-lab-body>div:has(>.st-key-lab-progress){grid-row:4}
-  .st-key-lab-body>div:has(>.st-key-lab-main){grid-column:1;grid-row:5}
-  .st-key-lab-body>div:has(>.st-key-lab-words){grid-column:2;grid-row:5/span 2}
-  .st-key-lab-body>div:has(>.st-key-lab-second){grid-column:1;grid-row:6}
+  .st-key-lab-body>div:has(>.st-key-lab-panel){grid-row:5}
+  .st-key-lab-body>div:has(>.st-key-lab-main){grid-column:1;grid-row:6}
+  .st-key-lab-body>div:has(>.st-key-lab-words){grid-column:2;grid-row:6/span 2}
+  .st-key-lab-body>div:has(>.st-key-lab-second){grid-column:1;grid-row:7}
 }
 
 .st-key-lab-row{column-gap:.75rem}
@@ -98,13 +126,16 @@ RULES = """
 .st-key-head h1{font-size:1.6rem}[class*=-answer] p:first-child{font-size:1.1rem}
   /* the answer and the chart come before the controls */
   .st-key-lab-body>div:has(>.st-key-lab-controls){order:3}
-  .st-key-lab-body>div:has(>.st-key-lab-progress){order:1}
+  .st-key-lab-body>div:has(>.st-key-lab-progress),.st-key-lab-body>div:has(>.st-key-lab-panel){order:1}
   .st-key-lab-body>div:has(>.st-key-lab-main){order:2}
   .st-key-lab-body>div:has(>.st-key-lab-words),.st-key-lab-body>div:has(>.st-key-lab-second){order:4}
   .st-key-lab-open{display:block;order:1;align-self:center}
   .st-key-lab-row:not(:has(.st-key-lab-open input:checked))>:not(.st-key-lab-open,.st-key-run,.st-key-cancel){
     display:none}
   .gx-facts{grid-template-columns:1fr;gap:0}.gx-facts dd{margin-bottom:.5rem}
+  .gx-choice thead{display:none}.gx-choice tr,.gx-choice th,.gx-choice td{display:block;padding:.1rem 0;border:0}
+  .gx-choice tr{border-top:1px solid var(--gx-line);padding:.4rem 0}
+  .gx-choice td::before{content:attr(data-label) ": ";color:var(--gx-muted)}
 }
 @media (prefers-reduced-motion:reduce){
   *,*::before,*::after{animation-duration:.001ms!important;animation-iteration-count:1!important;

@@ -52,6 +52,41 @@ def work_out(inputs: Sequence[float], weights: Sequence[Sequence[float]]) -> tup
 
 
 @dataclass(frozen=True, slots=True)
+class Round:
+    """Steps that do not need each other: with enough workers all of them are done at the same time."""
+
+    name: str  # "multiply" or "add"
+    steps: tuple[tuple[int, str], ...]  # (output it belongs to, "4 + 12 = 16")
+
+
+def list_rounds(outputs: Sequence[Output]) -> tuple[Round, ...]:
+    """Return what can be done at the same time, in the order in which it must be done.
+
+    First every multiplication of every output; then each output adds its next product, one a round.
+    """
+    multiply = Round(
+        "multiply",
+        tuple(
+            (output.index, f"{_write(left)} x {_write(right)} = {_write(left * right)}")
+            for output in outputs
+            for left, right in output.products
+        ),
+    )
+    most = max((o.n_additions for o in outputs), default=0)
+    adds = (
+        Round("add", tuple((o.index, _addition(o, place)) for o in outputs if place <= o.n_additions))
+        for place in range(1, most + 1)
+    )
+    return (multiply, *adds)
+
+
+def _addition(output: Output, place: int) -> str:
+    products = [left * right for left, right in output.products]
+    so_far = sum(products[:place])
+    return f"{_write(so_far)} + {_write(products[place])} = {_write(so_far + products[place])}"
+
+
+@dataclass(frozen=True, slots=True)
 class Count:
     """The operations of ``depth`` square layers of ``width`` for a ``batch`` of examples."""
 

@@ -2,6 +2,7 @@
 
 from gpuexplain.experiments.by_hand.conclude import ByHandFindings, Prediction, Verdict
 from gpuexplain.experiments.by_hand.counting import Count
+from gpuexplain.experiments.by_hand.forecast import Forecast
 from gpuexplain.experiments.contract import Explanation, Headline
 from gpuexplain.experiments.devices import CPU
 from gpuexplain.units import format_count, format_factor, format_flops, format_percent, format_rate_flops, format_time
@@ -83,11 +84,45 @@ def tell_prediction(prediction: Prediction) -> str:
             return f"{told}; whether that is near cannot be told: {prediction.reason}."
 
 
+# -- before anything of the stack is measured -----------------------------------------------------
+
+
+def tell_forecast(forecast: Forecast, prediction: Prediction | None) -> str:
+    """Return what the stored rates predict for one device, and beside it what was measured since."""
+    name = mark("cpu", "the CPU") if forecast.device == CPU else mark("gpu", "the GPU")
+    measured_s = prediction.measured_s if prediction is not None else None
+    # No product of this device is in the store.
+    if forecast.time_s is None or forecast.rate_flops is None:
+        after = f" Measured: {format_time(measured_s)}." if measured_s else ""
+        return f"On {name}: no rate is stored yet, so nothing predicts it.{after}"
+    m, k, n = forecast.shape
+    shape = f"{format_count(m)} x {format_count(k)} by {format_count(k)} x {format_count(n)}"
+    while_busy = ", timed while the machine was busy" if forecast.was_busy else ""
+    text = (
+        f"On {name}: **{format_time(forecast.time_s)}** predicted{_span(forecast)}, at the "
+        f"{format_rate_flops(forecast.rate_flops)} that a product of {shape} reached here{while_busy}."
+    )
+    # The nearest product is not near.
+    if forecast.is_far:
+        text += " That product is of a very different size, so take it as a rough guess."
+    # The stack was measured: how far off was it?
+    if measured_s:
+        factor = format_factor(measured_s / forecast.time_s)
+        text += f" Measured: **{format_time(measured_s)}**, {factor} the prediction."
+    return text
+
+
+def _span(forecast: Forecast) -> str:
+    if forecast.low_s is None or forecast.high_s is None:
+        return ""
+    return f" ({format_time(forecast.low_s)} to {format_time(forecast.high_s)})"
+
+
 def _why() -> str:
     return (
-        "A layer is a matrix product, a bias and a nonlinearity. Each output is a sum of products, and no output of a "
-        "layer needs another: that is what lets thousands of workers share it. The count times the speed "
-        f"({term('FLOP/s')}) of one product predicts the time of any stack of them."
+        f"A {term('layer')} is a matrix product, a {term('bias')} and a {term('nonlinearity')}. Each output is a sum "
+        "of products, and no output of a layer needs another: that is what lets many workers share it. The count over "
+        f"the speed ({term('FLOP/s')}) of one product predicts the time of any stack of them."
     )
 
 

@@ -11,6 +11,11 @@ from gpuexplain.wording.markup import capitalise, mark, term
 from gpuexplain.wording.phrases import join_words, say_interval, say_n
 
 NOTHING_YET = "Nothing is measured yet"
+SOURCES = (
+    "Sources: PyTorch documentation, CUDA semantics (asynchronous execution) and torch.utils.benchmark (one thread "
+    "unless told otherwise); Horace He, “Strangely, Matrix Multiplications on GPUs Run Faster When Given ‘Predictable’ "
+    "Data”, thonking.ai, 2024 (constants as input)."
+)
 
 
 def tell(findings: StopwatchFindings) -> Explanation:
@@ -112,7 +117,7 @@ def _why(findings: StopwatchFindings) -> str:
         text += (
             " On a CPU the call returns when the work is done; what is left are warm-up, chance, caches and threads."
         )
-    return text
+    return f"{text}\n\n{SOURCES}"
 
 
 def _so_what() -> str:
