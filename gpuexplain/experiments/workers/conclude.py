@@ -21,9 +21,11 @@ from gpuexplain.findings import NotFound, to_json
 from gpuexplain.model import Flag, Point, Source, Status
 from gpuexplain.points import usable
 
-# No CPU that can be bought clocks higher, so rate / clock is never too large.
+# Few CPUs clock as high, and only on a core or two, so rate / clock is never too large.
 FASTEST_CPU_CLOCK_HZ = 6.2e9
-FASTEST_CPU_CLOCK_SOURCE = "6.2 GHz, the highest turbo clock of any CPU on sale (Intel Core i9-14900KS)"
+FASTEST_CPU_CLOCK_SOURCE = "6.2 GHz, the turbo clock of an Intel Core i9-14900KS (Intel's product specifications)"
+# The claim holds when even at this clock, below that of any CPU at work, the rate needs no more values than cores.
+SLOWEST_CPU_CLOCK_HZ = 0.4e9
 # Inside a round of blocks the time is flat within this; to the next round it rises by more than that.
 STEP_FLAT_WITHIN = 1.15
 STEP_RISES_BY = 1.25
@@ -46,8 +48,10 @@ class ValuesAtOnce:
     verdict: Verdict  # of "a CPU with n cores computes at most n values at once"
     cores: int
     at_least: float
+    at_most: float  # at the slowest clock
     rate_flops: float
     clock_hz: float = FASTEST_CPU_CLOCK_HZ
+    slowest_clock_hz: float = SLOWEST_CPU_CLOCK_HZ
     clock_source: str = FASTEST_CPU_CLOCK_SOURCE
 
 
@@ -141,12 +145,17 @@ def _find_at_once(threads: Sequence[Point]) -> ValuesAtOnce | NotFound:
         return NotFound("values at once", "no product was timed")
     most = max(good, key=lambda p: p.x)
     cores, rate_flops = int(most.x), most.rate_flops or 0.0
-    slowest_s = most.ci_high_s or most.max_s
-    if slowest_s is None or not most.flops:
+    slowest_s, fastest_s = most.ci_high_s or most.max_s, most.ci_low_s or most.min_s
+    if not slowest_s or not fastest_s or not most.flops:
         return NotFound("values at once", "the product has no interval")
     at_least = most.flops / 2 / slowest_s / FASTEST_CPU_CLOCK_HZ
-    verdict = Verdict.NOT_HELD if at_least > cores else Verdict.CANNOT_TELL
-    return ValuesAtOnce(verdict, cores, at_least, rate_flops)
+    at_most = most.flops / 2 / fastest_s / SLOWEST_CPU_CLOCK_HZ
+    verdict = Verdict.CANNOT_TELL
+    if at_least > cores:
+        verdict = Verdict.NOT_HELD
+    elif at_most <= cores:
+        verdict = Verdict.HELD
+    return ValuesAtOnce(verdict, cores, at_least, at_most, rate_flops)
 
 
 def _find_sums(points: Sequence[Point]) -> tuple[SumWay, ...]:
@@ -172,6 +181,8 @@ def _find_staircase(points: Sequence[Point]) -> Staircase:
         reason = next((p.reason for p in points if p.series == BLOCKS and p.reason), "no blocks were timed")
         return Staircase(Verdict.CANNOT_TELL, 0, (), reason)
     width = _find_width(points)
+    if not width:
+        return Staircase(Verdict.CANNOT_TELL, 0, (), "how many multiprocessors there are is not known")
     rounds: dict[int, list[float]] = {}
     for p in blocks:
         rounds.setdefault(-(-int(p.x) // width), []).append(p.median_s or 0.0)
@@ -188,10 +199,8 @@ def _find_staircase(points: Sequence[Point]) -> Staircase:
 
 
 def _find_width(points: Sequence[Point]) -> int:
-    """Return the multiprocessors that the plan was made for: its longest unbroken round ends there."""
-    counts = sorted(int(p.x) for p in points if p.series == BLOCKS)
-    # The plan holds every full round and one block more: the first pair of neighbours tells.
-    return next((a for a, b in pairwise(counts) if b == a + 1 and a > 1), counts[-1])
+    """Return the multiprocessors that the blocks were planned for: the second number of their shape."""
+    return max((p.shape[1] for p in points if p.series == BLOCKS and len(p.shape) > 1), default=0)
 
 
 def _find_divergence(points: Sequence[Point]) -> Divergence:

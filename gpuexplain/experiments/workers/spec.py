@@ -10,8 +10,8 @@ from gpuexplain.hardware.machine import Machine
 from gpuexplain.model import Case, Clock, Dtype, Params
 
 EXPERIMENT_ID = "workers"
-# 1: first release.
-MEASURING_VERSION = 1
+# 1: first release. 2: blocks carry the number of multiprocessors that they were planned for.
+MEASURING_VERSION = 2
 
 THREADS = "threads"  # one product, by the number of CPU threads
 SUM_LOOP = "sum_python_loop"
@@ -93,6 +93,6 @@ def _gpu_cases(device: str, machine: Machine) -> Iterator[Case]:
     on_gpu = {"device": device, "clock": Clock.DEVICE}
     if gpu is not None and gpu.multiprocessors:
         for count in block_counts(gpu.multiprocessors):
-            yield _case(BLOCKS, float(count), (count,), None, float(count), **on_gpu)
+            yield _case(BLOCKS, float(count), (count, gpu.multiprocessors), None, float(count), **on_gpu)
     for series in (UNIFORM, DIVERGENT):
         yield _case(series, float(DIVERGENT_ELEMENTS), (DIVERGENT_ELEMENTS,), None, float(DIVERGENT_ELEMENTS), **on_gpu)

@@ -25,6 +25,10 @@ from gpuexplain.wording.markup import capitalise, mark, term
 from gpuexplain.wording.phrases import join_words, say_n, say_number
 
 NOTHING_YET = "Nothing is measured yet"
+SOURCES = (
+    "Sources: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1 (vector registers); NVIDIA, CUDA "
+    "C++ Programming Guide, Hardware Implementation (blocks, multiprocessors, paths that part)."
+)
 
 
 def tell(findings: WorkersFindings) -> Explanation:
@@ -77,7 +81,7 @@ def _see(findings: WorkersFindings) -> list[str]:
         tell_serial(findings.serial),
         tell_at_once(findings.at_once),
         _tell_sums(findings),
-        tell_staircase(findings.staircase) if findings.staircase else "",
+        tell_staircase(findings.staircase) if findings.staircase else _tell_no_gpu(findings),
         tell_divergence(findings.divergence) if findings.divergence else "",
     ]
 
@@ -115,12 +119,20 @@ def tell_at_once(at_once: ValuesAtOnce | NotFound) -> str:
         return ""
     cores = "one core" if at_once.cores == 1 else f"{format_count(at_once.cores)} cores"
     claim = f"“A CPU with {cores} computes at most {format_count(at_once.cores)} values at once”"
-    # The rate needs more values a clock than there are cores, even at the fastest clock there is.
+    # The rate needs more values a clock than there are cores, even at a clock that few CPUs reach.
     if at_once.verdict is Verdict.NOT_HELD:
+        each = f", {format_significant(at_once.at_least / at_once.cores, 2)} a core" if at_once.cores > 1 else ""
         return (
             f"{claim} does not hold here: {format_rate_flops(at_once.rate_flops)} are at least "
-            f"**{_at_least(at_once)} multiply-adds a clock**, even at {at_once.clock_source}. "
-            f"{capitalise(term('vector unit', 'vector units'))} do many at a time."
+            f"**{_at_least(at_once)} multiply-adds a clock**{each}, even at {at_once.clock_source}. "
+            f"{capitalise(term('vector unit', 'vector units'))} do many at a time: their width times the cores counts."
+        )
+    # Even at a clock below that of any CPU at work, the rate needs no more than one value a core.
+    if at_once.verdict is Verdict.HELD:
+        return (
+            f"{claim} holds here: {format_rate_flops(at_once.rate_flops)} need at most "
+            f"{format_significant(at_once.at_most, 2)} multiply-adds a clock, even at "
+            f"{format_significant(at_once.slowest_clock_hz / 1e6)} MHz: these cores use no vector units."
         )
     # The rate would fit one value a core and clock.
     return f"{claim} cannot be refuted here: the product was too slow to tell."
@@ -136,6 +148,16 @@ def _tell_sums(findings: WorkersFindings) -> str:
     return (
         f"Adding {format_count(N_NUMBERS)} numbers takes a Python loop {format_time(loop.time_s)}; as fast as that are "
         f"{join_words(told)}. Against a loop anything looks fast: the share of the core's own speed is what counts."
+    )
+
+
+def _tell_no_gpu(findings: WorkersFindings) -> str:
+    # The run had no GPU, or was asked to stay on the CPU.
+    if findings.divergence is not None:
+        return ""
+    return (
+        f"The rounds of a GPU's {term('multiprocessor', 'multiprocessors')} and the cost of {term('divergence')} were "
+        "not part of this run: they need a GPU."
     )
 
 
@@ -181,6 +203,7 @@ def _why() -> str:
         f"{term('vector unit')}, to the cores of a CPU, to the {term('multiprocessor', 'multiprocessors')} of a GPU. "
         "Each level multiplies the workers. What cannot be shared out (starting, waiting for each other, one memory "
         "for all) is done once however many there are, and limits them all."
+        f"\n\n{SOURCES}"
     )
 
 

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from workers_made import block_points, make_point, path_points, sum_points, thread_points
+from workers_made import block_points, make_point, one_block_point, path_points, sum_points, thread_points
 
 from gpuexplain.experiments.workers import spec
 from gpuexplain.experiments.workers.chart import draw_main, draw_second
@@ -19,6 +19,7 @@ from gpuexplain.experiments.workers.words import (
     describe_second,
     find_headline,
     tell,
+    tell_at_once,
     tell_divergence,
     tell_serial,
     tell_staircase,
@@ -80,6 +81,47 @@ def test_a_slow_product_refutes_nothing() -> None:
     assert found.verdict is Verdict.CANNOT_TELL
 
 
+def test_the_claim_holds_on_cores_that_do_one_value_at_a_time() -> None:
+    """2 x 1024^3 operations in 4 s are 0.5 GFLOP/s: at most 0.7 multiply-adds a clock, even at 400 MHz."""
+    found = find_workers_findings(thread_points(1.0, 2.0, one_s=8.0)).at_once
+    assert not isinstance(found, NotFound)
+    assert (found.verdict, round(found.at_most, 1)) == (Verdict.HELD, 0.7)
+
+
+@pytest.mark.parametrize(
+    ("one_s", "said"),
+    [
+        (
+            0.02,
+            "“A CPU with 2 cores computes at most 2 values at once” does not hold here: 215 GFLOP/s are at least 17 "
+            "multiply-adds a clock, 8.6 a core, even at 6.2 GHz, the turbo clock of an Intel Core i9-14900KS (Intel's "
+            "product specifications). Vector units do many at a time: their width times the cores counts.",
+        ),
+        (
+            8.0,
+            "“A CPU with 2 cores computes at most 2 values at once” holds here: 537 MFLOP/s need at most 0.68 "
+            "multiply-adds a clock, even at 400 MHz: these cores use no vector units.",
+        ),
+        (
+            2.0,
+            "“A CPU with 2 cores computes at most 2 values at once” cannot be refuted here: the product was too slow "
+            "to tell.",
+        ),
+    ],
+    ids=["fails", "holds", "cannot tell"],
+)
+def test_the_claim_of_one_value_a_core_is_told(one_s: float, said: str) -> None:
+    """With the number of values at once."""
+    assert bare(tell_at_once(find_workers_findings(thread_points(1.0, 2.0, one_s=one_s)).at_once)) == said
+
+
+def test_without_a_gpu_its_part_is_said_to_be_missing() -> None:
+    """And not where the run had one."""
+    missing = "were not part of this run: they need a GPU."
+    assert missing in tell(find_workers_findings(thread_points(1.0, 1.9))).see
+    assert missing not in tell(find_workers_findings([*thread_points(1.0, 1.9), *block_points()])).see
+
+
 def test_without_an_interval_the_rate_proves_nothing() -> None:
     """A lucky single sample must not refute a claim."""
     lucky = make_point(spec.THREADS, 1.0, 1e-3, ci_low_s=None, ci_high_s=None)
@@ -102,13 +144,29 @@ def test_a_perfect_staircase_is_recognised() -> None:
     assert found.round_s == pytest.approx((1e-3, 2e-3, 3e-3, 4e-3))
 
 
+def test_a_small_gpu_has_its_staircase_too() -> None:
+    """Six multiprocessors: a quarter and a half of a round are neighbours."""
+    found = find_workers_findings(block_points(6)).staircase
+    assert found is not None
+    assert (found.verdict, found.multiprocessors) == (Verdict.HELD, 6)
+
+
+def test_blocks_without_their_multiprocessors_decide_nothing() -> None:
+    """A round has no length then."""
+    found = find_workers_findings([make_point(spec.BLOCKS, float(n), 1e-3) for n in (1, 2, 3)]).staircase
+    assert found is not None
+    assert (found.verdict, found.reason) == (
+        Verdict.CANNOT_TELL, "how many multiprocessors there are is not known",
+    )  # fmt: skip
+
+
 def test_a_ramp_is_no_staircase() -> None:
     """Time that grows with every block."""
-    ramp = [make_point(spec.BLOCKS, float(n), 1e-5 * n) for n in block_counts(108)]
+    ramp = [one_block_point(n, 1e-5 * n) for n in block_counts(108)]
     found = find_workers_findings(ramp).staircase
     assert found is not None
     assert (found.verdict, found.reason) == (Verdict.NOT_HELD, "the time is not flat inside a round")
-    level = [make_point(spec.BLOCKS, float(n), 1e-3) for n in block_counts(108)]
+    level = [one_block_point(n, 1e-3) for n in block_counts(108)]
     found = find_workers_findings(level).staircase
     assert found is not None
     assert found.reason == "the time does not rise from round to round"

@@ -39,7 +39,12 @@ def sum_points() -> list[Point]:
 
 def block_points(width: int = 108, step_s: float = 1e-3) -> list[Point]:
     """Return a perfect staircase: one step for every started round of ``width`` blocks."""
-    return [make_point(spec.BLOCKS, float(n), step_s * -(-n // width)) for n in spec.block_counts(width)]
+    return [one_block_point(n, step_s * -(-n // width), width) for n in spec.block_counts(width)]
+
+
+def one_block_point(n: int, time_s: float, width: int = 108) -> Point:
+    """Return the time of ``n`` equal blocks on a GPU of ``width`` multiprocessors."""
+    return make_point(spec.BLOCKS, float(n), time_s, shape=(n, width))
 
 
 def path_points(parted_s: float, together_s: float = 1e-3, **changes: object) -> list[Point]:
