@@ -1,6 +1,7 @@
 """The glossary: every term that a page uses, defined once, in one list to read or to search."""
 
 import html
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -12,7 +13,7 @@ from gpuexplain.wording.glossary import GLOSSARY, Term
 def show_glossary() -> None:
     """Write the whole page."""
     show_head("About", "Glossary")
-    st.markdown("Every term of these pages, in plain words. On a page, point at a dotted word, or focus it.")
+    st.markdown("Every term of these pages, in plain words. On a page, point at a dotted word, or focus it with Tab.")
     wanted = st.text_input(
         "Search",
         key="term",
@@ -28,8 +29,14 @@ def show_glossary() -> None:
             icon=":material/info:",
         )
         return
-    rows = "".join(f"<dt>{html.escape(term.name)}</dt><dd>{html.escape(term.definition)}</dd>" for term in found)
-    st.html(f'<dl class="gx-facts gx-glossary">{rows}</dl>')
+    st.html(f'<dl class="gx-facts gx-glossary">{"".join(_row_html(term) for term in found)}</dl>')
+
+
+def _row_html(term: Term) -> str:
+    """Return a term that keyboards reach: a link to the address under which it stands alone."""
+    link = f'<a href="?{html.escape(urlencode({"term": term.name}))}">{html.escape(term.name)}</a>'
+    source = f' <span class="gx-muted">Source: {html.escape(term.source)}.</span>' if term.source else ""
+    return f"<dt>{link}</dt><dd>{html.escape(term.definition)}{source}</dd>"
 
 
 def find_terms(wanted: str) -> list[Term]:

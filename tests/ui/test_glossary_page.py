@@ -1,5 +1,6 @@
 """The glossary page."""
 
+import html
 from collections.abc import Callable
 
 import pytest
@@ -15,7 +16,21 @@ Open = Callable[..., AppTest]
 def test_it_lists_every_term_with_its_definition(open_page: Open) -> None:
     """Nothing that a tooltip explains is missing here."""
     shown = html_of(open_page("glossary"))
-    assert all(f"<dt>{name}</dt>" in shown for name in GLOSSARY)
+    assert all(f">{html.escape(name)}</a></dt><dd>{html.escape(t.definition)}" in shown for name, t in GLOSSARY.items())
+
+
+def test_what_is_said_of_hardware_names_its_source(open_page: Open) -> None:
+    """After the definition."""
+    shown = html_of(open_page("glossary", term="tensor core"))
+    assert "Source: NVIDIA, A100 Tensor Core GPU Architecture, white paper." in shown
+
+
+def test_a_term_has_an_address_of_its_own(open_page: Open) -> None:
+    """A link leads to the term alone, spaces and all."""
+    assert '<a href="?term=95+%25+interval">95 % interval</a>' in html_of(open_page("glossary"))
+    shown = html_of(open_page("glossary", term="95 % interval"))
+    assert ">95 % interval</a>" in shown
+    assert ">bf16</a>" not in shown
 
 
 def test_a_search_narrows_the_list(open_page: Open) -> None:
@@ -23,8 +38,8 @@ def test_a_search_narrows_the_list(open_page: Open) -> None:
     at = open_page("glossary")
     at.text_input(key="term").set_value("launch").run()
     shown = html_of(at)
-    assert "<dt>launch floor</dt>" in shown
-    assert "<dt>bf16</dt>" not in shown
+    assert ">launch floor</a></dt>" in shown
+    assert ">bf16</a></dt>" not in shown
 
 
 def test_a_search_without_a_hit_says_what_to_do(open_page: Open) -> None:
