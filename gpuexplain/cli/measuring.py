@@ -13,6 +13,7 @@ from gpuexplain.cli.root import (
     JsonOption,
     RunArgument,
     app,
+    borrowed_by,
     find_experiment,
     out,
     print_json,
@@ -56,7 +57,7 @@ def run(
         chosen.plan_cases(params, machine)  # refuses what cannot run before anything starts
         ask_neighbours(params.device, machine, yes)
         job = _see_through(runner, runner.submit(chosen, params, machine, VISITOR, fresh, confirmed=True), as_json)
-    _conclude_run(chosen, job, as_json)
+    _conclude_run(chosen, job, machine, as_json)
 
 
 @app.command()
@@ -67,7 +68,7 @@ def resume(run_id: RunArgument, yes: YesOption = False, as_json: JsonOption = Fa
     with started_runner(load_settings()) as (runner, machine):
         ask_neighbours(str(before.params.get("device", "auto")), machine, yes)
         job = _see_through(runner, runner.resume(chosen, run_id, machine, VISITOR, confirmed=True), as_json)
-    _conclude_run(chosen, job, as_json)
+    _conclude_run(chosen, job, machine, as_json)
 
 
 def ask_neighbours(device: str, machine: Machine, yes: bool) -> None:
@@ -128,8 +129,8 @@ def has_measured(job: Job) -> bool:
     return any(point.status is Status.OK and point.median_s is not None for point in job.points)
 
 
-def _conclude_run(experiment: Experiment, job: Job, as_json: bool) -> None:
-    findings = experiment.find(job.points)
+def _conclude_run(experiment: Experiment, job: Job, machine: Machine, as_json: bool) -> None:
+    findings = experiment.find((*job.points, *borrowed_by(experiment, machine.platform.machine_id)))
     points = experiment.flag_points(job.points, findings)
     if as_json:
         print_json(

@@ -15,8 +15,10 @@ from gpuexplain.errors import InputError
 from gpuexplain.experiments.contract import Experiment
 from gpuexplain.hardware.inspect import inspect_machine
 from gpuexplain.hardware.machine import Machine
+from gpuexplain.model import Point
 from gpuexplain.registry import EXPERIMENTS
 from gpuexplain.settings import Settings, load_settings
+from gpuexplain.store.borrowed import borrow_points
 from gpuexplain.store.runs import RunStore, open_store
 
 EXIT_BAD_INPUT = 2
@@ -76,6 +78,11 @@ def find_experiment(name: str) -> Experiment:
 def store() -> RunStore:
     """Return the store that the settings name."""
     return open_store(load_settings())
+
+
+def borrowed_by(experiment: Experiment, machine_id: str) -> tuple[Point, ...]:
+    """Return what other experiments measured on a machine, where this one concludes from it too."""
+    return borrow_points(store(), experiment.borrows_from, machine_id) if experiment.borrows_from else ()
 
 
 @contextmanager

@@ -10,11 +10,12 @@ import typer
 from rich.table import Table
 
 from gpuexplain.cli.printing import print_points, print_table, print_words, public_point
-from gpuexplain.cli.root import JsonOption, RunArgument, app, err, find_experiment, out, print_json, store
+from gpuexplain.cli.root import JsonOption, RunArgument, app, borrowed_by, err, find_experiment, out, print_json, store
 from gpuexplain.errors import InputError
 from gpuexplain.registry import EXPERIMENTS
 from gpuexplain.report.page import write_run
 from gpuexplain.report.point_table import tell_state
+from gpuexplain.store.borrowed import machine_id_of
 from gpuexplain.store.exports import export_csv, export_json, read_json
 from gpuexplain.store.parquet import export_parquet
 from gpuexplain.store.run import RunSummary, StoredRun
@@ -64,7 +65,7 @@ def show(run_id: RunArgument, as_json: JsonOption = False) -> None:
     """Show a stored run: its points and what they say."""
     stored = store().load_run(run_id)
     experiment = find_experiment(stored.experiment)
-    findings = experiment.find(stored.points)
+    findings = experiment.find((*stored.points, *borrowed_by(experiment, machine_id_of(stored))))
     points = experiment.flag_points(stored.points, findings)
     if as_json:
         print_json(

@@ -106,5 +106,7 @@ class Experiment:
     points_of_file: Callable[[SeriesFile, FileOrigin], list[Point]] | None = None  # anybody's rows, source RECORDED
     published: Callable[[], tuple[PublishedResult, ...]] = tuple
     default_published: Callable[[Any], PublishedResult | None] = lambda _: None  # by params
+    # Experiments whose runs of the same machine are concluded from too, beside this one's own points.
+    borrows_from: tuple[str, ...] = ()
     question: Question | None = None
     examples: tuple[Example, ...] = ()

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import streamlit as st
@@ -9,11 +10,12 @@ import streamlit as st
 from gpuexplain.experiments.contract import Experiment
 from gpuexplain.hardware.machine import Machine
 from gpuexplain.model import Params, Point, Source
+from gpuexplain.store.borrowed import borrow_points, lent_points, machine_id_of
 from gpuexplain.ui import engine_access as access
 from gpuexplain.ui.badges import KIND_OF_SOURCE, Badge
 from gpuexplain.ui.notices import show_error
 from gpuexplain.ui.published import find_published
-from gpuexplain.ui.result import Result, as_ghosts, load_points, machine_id_of
+from gpuexplain.ui.result import Result, as_ghosts, load_points
 from gpuexplain.ui.rich_text import plain_markdown
 from gpuexplain.ui.upload_box import show_upload
 from gpuexplain.ui.upload_files import DroppedFile, dropped_files
@@ -38,7 +40,24 @@ def chosen_beside(experiment: Experiment, params: Params, machine: Machine, resu
     """Return what to draw beside a result."""
     files = dropped_files(experiment)
     picked = _picked(experiment, params, machine, result, has_files=bool(files))
+    if experiment.borrows_from and result.source is Source.MEASURED:
+        picked = _with_borrowed(picked, experiment, machine)
     return _with_files(picked, files, _can_compare(params, machine, result, files[-1]) if files else False)
+
+
+def _with_borrowed(picked: Beside, experiment: Experiment, machine: Machine) -> Beside:
+    """Add what other experiments measured here."""
+    borrowed = borrow_points(access.get_store(), experiment.borrows_from, machine.platform.machine_id, _lent_by)
+    if not borrowed:
+        return picked
+    n_runs = len({point.source_note for point in borrowed})
+    badge = Badge(f"with points of {n_runs} other run{'s' if n_runs > 1 else ''} here")
+    return replace(picked, points=(*picked.points, *borrowed), badges=(*picked.badges, badge))
+
+
+@lru_cache(maxsize=64)
+def _lent_by(run_id: str) -> tuple[Point, ...]:
+    return lent_points(access.get_store().load_run(run_id))
 
 
 def _picked(experiment: Experiment, params: Params, machine: Machine, result: Result, *, has_files: bool) -> Beside:
@@ -86,7 +105,10 @@ def _with_files(picked: Beside, files: Sequence[DroppedFile], can_compare: bool)
         ghosts=(*picked.ghosts, *(point for file in drawn for point in file.points)),
         file_names={file.note: file.content.label for file in files},
         files_id="|".join(file.id for file in files),
-        badges=tuple(Badge(f"beside it: {file.content.label}", KIND_OF_SOURCE[Source.RECORDED]) for file in files),
+        badges=(
+            *picked.badges,
+            *(Badge(f"beside it: {file.content.label}", KIND_OF_SOURCE[Source.RECORDED]) for file in files),
+        ),
     )
 
 

@@ -11,6 +11,7 @@ from gpuexplain.experiments.contract import Experiment
 from gpuexplain.hardware.machine import Machine
 from gpuexplain.measuring.session import Coverage
 from gpuexplain.model import Params, Point, Source
+from gpuexplain.store.borrowed import machine_id_of
 from gpuexplain.store.run import RunState, RunSummary, StoredRun
 from gpuexplain.ui import engine_access as access
 from gpuexplain.ui.badges import KIND_OF_SOURCE, Badge
@@ -80,12 +81,6 @@ def runs_here(experiment_id: str, machine: Machine) -> list[RunSummary]:
     here = machine.platform.machine_id
     ended = (run for run in runs if run.n_points and run.state is not RunState.RUNNING)
     return [run for run in ended if machine_id_of(run) == here]
-
-
-def machine_id_of(run: RunSummary) -> str:
-    """Return the id of the machine a run was measured on; empty where it is not known."""
-    platform = (run.machine or {}).get("platform")
-    return str(platform.get("machine_id", "")) if isinstance(platform, dict) else ""
 
 
 def load_points(run: RunSummary) -> StoredRun:

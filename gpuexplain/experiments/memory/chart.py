@@ -6,17 +6,18 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from gpuexplain.analysis.trust import most_trustworthy
 from gpuexplain.charts.axes import log_range, power_of_two_ticks, value_axis
 from gpuexplain.charts.figure import base_layout, empty_figure, note
-from gpuexplain.charts.theme import ENTITY_STYLES, PALETTES, Entity, Theme
+from gpuexplain.charts.literal import literal
+from gpuexplain.charts.theme import ENTITY_STYLES, GHOST_OPACITY, PALETTES, Entity, Theme
 from gpuexplain.experiments.devices import CPU
 from gpuexplain.experiments.memory.conclude import FreeUses, MemoryFindings, PlacedPoint
-from gpuexplain.experiments.memory.spec import WALK
-from gpuexplain.experiments.memory.words import claim_main, claim_second, tell_point
+from gpuexplain.experiments.memory.spec import EXPERIMENT_ID, WALK
+from gpuexplain.experiments.memory.words import claim_main, claim_second, name_point, tell_point
 from gpuexplain.experiments.titles import entity_words
 from gpuexplain.findings import NotFound
 from gpuexplain.model import Dtype, Point
-from gpuexplain.points import usable
 from gpuexplain.units import format_count, format_rate_flops, format_significant, format_time
 from gpuexplain.wording.markup import plain
 
@@ -123,10 +124,9 @@ def _dots(placed: Sequence[PlacedPoint], findings: MemoryFindings, theme: Theme)
 
 
 def _hover(point: PlacedPoint) -> str:
-    what = f"{point.label}, {point.series}" if point.label else f"W x, k = {format_count(point.x)}"
-    size = f" at {format_count(point.x)}" if point.label else ""
     return (
-        f"<b>{what}{size}</b><br>{format_significant(point.intensity)} operations per byte<br>"
+        f"<b>{literal(name_point(point))}</b>, {point.dtype}<br>"
+        f"{format_significant(point.intensity)} operations per byte<br>"
         f"{format_rate_flops(point.rate_flops)}<br>{tell_point(point)}"
     )
 
@@ -147,6 +147,7 @@ def _names(findings: MemoryFindings, x_range: tuple[float, float], theme: Theme)
         )
         for roof in findings.compute
     ]
+    names += _group_names(findings, theme)
     roof = findings.roof_of(Dtype.FP32)
     if roof is not None:
         text = f"ridge {format_significant(roof.ridge, 2)}"
@@ -156,14 +157,37 @@ def _names(findings: MemoryFindings, x_range: tuple[float, float], theme: Theme)
     return names
 
 
+def _group_names(findings: MemoryFindings, theme: Theme) -> list[dict[str, Any]]:
+    """Name the walk and every other experiment at its lowest point, where no roof is."""
+    color, muted = ENTITY_STYLES[_device_entity(findings)].color(theme), PALETTES[theme].muted
+    names = []
+    for label in dict.fromkeys(p.label for p in (*findings.walk, *findings.others)):
+        own = [p for p in (*findings.walk, *findings.others) if p.label == label]
+        lowest = min(own, key=lambda p: p.of_roof)
+        place = {"x": math.log10(lowest.intensity), "y": math.log10(lowest.rate_flops)}
+        names.append(
+            note(
+                label.replace("_", " ") or "the walk",
+                muted if label else color,
+                theme,
+                yanchor="top",
+                yshift=-7,
+                **place,
+            )
+        )
+    return names
+
+
 def draw_second(points: Sequence[Point], findings: MemoryFindings, theme: Theme) -> go.Figure:
     """Return the time of W x by the number of columns: flat while memory is the limit, then rising."""
     title = claim_second(findings)
-    walk = sorted((p for p in usable(points) if p.series == WALK and p.median_s), key=lambda p: p.x)
+    own = [p for p in points if (p.experiment, p.series, p.source) == (EXPERIMENT_ID, WALK, findings.source)]
+    walk = sorted((p for p in most_trustworthy(own)[0] if p.median_s), key=lambda p: p.x)
     if not walk:
         return empty_figure(plain(title), HINT, theme)
     color = ENTITY_STYLES[_device_entity(findings)].color(theme)
     figure = go.Figure(layout=base_layout(entity_words(title), theme, left=72, right=24))
+    figure.add_traces(_earlier_walks(points, findings, color))
     figure.add_scatter(
         x=[p.x for p in walk],
         y=[p.median_s or 0.0 for p in walk],
@@ -201,6 +225,30 @@ def draw_second(points: Sequence[Point], findings: MemoryFindings, theme: Theme)
         yaxis=value_axis("time of W x", log_range([p.median_s or 0.0 for p in walk]), format_time, theme),
     )
     return figure
+
+
+def _earlier_walks(points: Sequence[Point], findings: MemoryFindings, color: str) -> list[go.Scatter]:
+    """Return other runs that a visitor laid beside the result: faint and dotted."""
+    ghosts = [
+        p for p in points if (p.experiment, p.series) == (EXPERIMENT_ID, WALK) and p.source is not findings.source
+    ]
+    traces = []
+    for source_note in dict.fromkeys(p.source_note for p in ghosts):
+        own = sorted((p for p in ghosts if p.source_note == source_note and p.median_s), key=lambda p: p.x)
+        traces.append(
+            go.Scatter(
+                x=[p.x for p in own],
+                y=[p.median_s or 0.0 for p in own],
+                mode="lines+markers",
+                name="earlier",
+                opacity=GHOST_OPACITY,
+                line={"color": color, "width": 1.5, "dash": "dot"},
+                marker={"size": 7, "color": color, "symbol": "circle-open"},
+                hovertext=[f"<b>{literal(source_note)}</b><br>{format_time(p.median_s or 0.0)}" for p in own],
+                hoverinfo="text",
+            )
+        )
+    return traces
 
 
 def _log_axis(title: str, span: tuple[float, float], theme: Theme, ticks: Sequence[float]) -> dict[str, Any]:

@@ -7,12 +7,14 @@ from typing import Any
 
 import pandas as pd
 
-from gpuexplain.analysis.roofline import find_roofline
+from gpuexplain.analysis.roofline import ABOVE_ROOF, find_roofline
+from gpuexplain.analysis.thresholds import exceeds
 from gpuexplain.analysis.trust import most_trustworthy
-from gpuexplain.experiments.memory.spec import BANDWIDTHS, COMPUTES, EMPTY, EXPERIMENT_ID, WALK
+from gpuexplain.experiments.memory.spec import BANDWIDTHS, COMPUTES, EMPTY, EXPERIMENT_ID, LENDERS, WALK
 from gpuexplain.findings import NotFound, to_json
-from gpuexplain.hardware.reference import match_reference_gpu, peak_flops
-from gpuexplain.model import Dtype, Flag, Point, Source, Status
+from gpuexplain.hardware.reference import match_reference_gpu, reference_peak
+from gpuexplain.model import Clock, Dtype, Flag, Point, Source, Status
+from gpuexplain.units import format_bandwidth
 
 # A call of which more than this share is the price of calling is bound by that price.
 OVERHEAD_SHARE = 0.5
@@ -37,6 +39,7 @@ class MemoryRoof:
     high: float | None
     series: str  # copy, triad or read
     reference_bytes_s: float | None = None  # of the data sheet
+    reference_source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,7 @@ class ComputeRoof:
     flops_s: float
     ridge: float  # FLOP per byte: from there on arithmetic is the limit
     reference_flops_s: float | None = None
+    reference_source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,8 @@ class PlacedPoint:
     """One operation under its roof. ``of_roof`` is its rate as a share of what the roof allows."""
 
     series: str
-    label: str
+    label: str  # the other experiment; empty for the walk
+    dtype: Dtype
     x: float
     intensity: float  # FLOP per byte
     rate_flops: float
@@ -112,7 +117,6 @@ def find_memory_findings(points: Sequence[Point]) -> MemoryFindings:
     memory = _find_memory_roof(good)
     compute = _find_compute_roofs(good, memory)
     overhead_s = next((p.median_s for p in good if p.series == EMPTY), None)
-    others = [p for p in points if p.experiment != EXPERIMENT_ID and p.device == (first.device if first else "")]
     walk = [p for p in good if p.series == WALK]
     return MemoryFindings(
         device=first.device if first else "cpu",
@@ -121,13 +125,23 @@ def find_memory_findings(points: Sequence[Point]) -> MemoryFindings:
         memory=memory,
         compute=compute,
         walk=_place(walk, memory, compute, overhead_s),
-        others=_place(most_trustworthy(others)[0], memory, compute, overhead_s),
+        others=_place(_comparable(points, first), memory, compute, overhead_s),
         free=_find_free(walk, memory, compute),
         overhead_s=overhead_s,
         flagged=tuple((f, n) for f in Flag if (n := sum(f in p.flags for p in own))),
         failed=tuple((p.series, p.status, p.reason) for p in own if p.status is not Status.OK),
         is_provisional=provisional,
     )
+
+
+def _comparable(points: Sequence[Point], roofs: Point | None) -> list[Point]:
+    """Return the points of other experiments that these roofs are about: same device and threads, nothing copied in."""
+    if roofs is None or roofs.source is not Source.MEASURED:
+        return []
+    lent = [p for p in points if p.experiment in LENDERS and p.source is Source.MEASURED]
+    lent = [p for p in lent if (series := LENDERS[p.experiment]) is None or p.series in series]
+    lent = [p for p in lent if p.clock in (Clock.CALL, Clock.DEVICE)]
+    return most_trustworthy([p for p in lent if (p.device, p.threads) == (roofs.device, roofs.threads)])[0]
 
 
 def _find_memory_roof(good: Sequence[Point]) -> MemoryRoof | NotFound:
@@ -137,16 +151,27 @@ def _find_memory_roof(good: Sequence[Point]) -> MemoryRoof | NotFound:
     best = max(streams, key=lambda p: p.rate_bytes or 0.0)
     assert best.bytes
     part = match_reference_gpu(best.device_name) if best.device != "cpu" else None
+    reference_bytes_s = part.memory_bandwidth_bytes_s if part else None
+    if reference_bytes_s and exceeds(best.rate_bytes or 0.0, ABOVE_ROOF * reference_bytes_s):
+        return NotFound(
+            "memory roof", _above(format_bandwidth(best.rate_bytes or 0.0), format_bandwidth(reference_bytes_s))
+        )
     return MemoryRoof(
         bytes_s=best.rate_bytes or 0.0,
         low=best.bytes / best.ci_high_s if best.ci_high_s else None,
         high=best.bytes / best.ci_low_s if best.ci_low_s else None,
         series=best.series,
-        reference_bytes_s=part.memory_bandwidth_bytes_s if part else None,
+        reference_bytes_s=reference_bytes_s,
+        reference_source=part.source if part else None,
     )
 
 
+def _above(measured: str, reference: str) -> str:
+    return f"{measured} were measured, above the data sheet's {reference}: time, bytes or the part's name are wrong"
+
+
 def _find_compute_roofs(good: Sequence[Point], memory: MemoryRoof | NotFound) -> tuple[ComputeRoof, ...]:
+    """Return a roof a number format, where a product was timed; none that lies above its data sheet."""
     if isinstance(memory, NotFound):
         return ()
     best: dict[Dtype, float] = {}
@@ -154,16 +179,21 @@ def _find_compute_roofs(good: Sequence[Point], memory: MemoryRoof | NotFound) ->
         if p.series in (*COMPUTES, WALK) and p.rate_flops:
             best[p.dtype] = max(best.get(p.dtype, 0.0), p.rate_flops)
     product = {p.dtype: p for p in good if p.series in COMPUTES}
-    return tuple(
-        ComputeRoof(dtype, rate, rate / memory.bytes_s, _reference_flops(product[dtype]))
+    roofs = [
+        ComputeRoof(dtype, rate, rate / memory.bytes_s, *_reference_flops(product[dtype]))
         for dtype, rate in best.items()
         if dtype in product
+    ]
+    return tuple(
+        r for r in roofs if not r.reference_flops_s or not exceeds(r.flops_s, ABOVE_ROOF * r.reference_flops_s)
     )
 
 
-def _reference_flops(point: Point) -> float | None:
+def _reference_flops(point: Point) -> tuple[float | None, str | None]:
+    """Return the data sheet's peak and where it is from."""
     part = match_reference_gpu(point.device_name) if point.device != "cpu" else None
-    return peak_flops(part, point.dtype) if part is not None else None
+    peak = reference_peak(part, point.dtype) if part is not None else None
+    return (peak.rate_flops, peak.source) if peak is not None else (None, None)
 
 
 def _place(
@@ -177,11 +207,15 @@ def _place(
         for p in own:
             frame = pd.DataFrame([{"flops": p.flops, "bytes": p.bytes, "seconds": p.median_s}])
             point = find_roofline(frame, peak_flops=roof.flops_s, bandwidth_bytes_s=memory.bytes_s).points[0]
-            is_overhead = overhead_s is not None and overhead_s > OVERHEAD_SHARE * (p.median_s or 0.0)
+            # Device time has no price of calling in it.
+            is_overhead = (
+                overhead_s is not None and p.clock is Clock.CALL and overhead_s > OVERHEAD_SHARE * (p.median_s or 0.0)
+            )
             placed.append(
                 PlacedPoint(
                     series=p.series,
                     label=p.experiment if p.experiment != EXPERIMENT_ID else "",
+                    dtype=p.dtype,
                     x=p.x,
                     intensity=point.intensity,
                     rate_flops=point.rate_flops,

@@ -4,7 +4,7 @@ from gpuexplain.experiments.contract import Experiment
 from gpuexplain.experiments.memory.chart import draw_main, draw_second
 from gpuexplain.experiments.memory.conclude import find_memory_findings, findings_json, flag_points
 from gpuexplain.experiments.memory.snippet import write_snippet
-from gpuexplain.experiments.memory.spec import EXPERIMENT_ID, MEASURING_VERSION, MemoryParams, plan_cases
+from gpuexplain.experiments.memory.spec import EXPERIMENT_ID, LENDERS, MEASURING_VERSION, MemoryParams, plan_cases
 from gpuexplain.experiments.memory.words import describe_main, describe_second, find_headline, tell
 from gpuexplain.model import Point
 from gpuexplain.units import format_bandwidth, format_count
@@ -37,4 +37,5 @@ MEMORY = Experiment(
     x_heading="k or bytes",
     say_rate=_say_rate,
     headline=find_headline,
+    borrows_from=tuple(LENDERS),
 )

@@ -4,6 +4,7 @@ from gpuexplain.experiments.contract import Explanation, Headline
 from gpuexplain.experiments.devices import CPU
 from gpuexplain.experiments.memory.conclude import (
     Bound,
+    ComputeRoof,
     FreeUses,
     MemoryFindings,
     MemoryRoof,
@@ -22,7 +23,7 @@ from gpuexplain.units import (
 )
 from gpuexplain.wording.caveats import say_here, tell_failed, tell_flag
 from gpuexplain.wording.markup import mark, term
-from gpuexplain.wording.phrases import count_of, join_words
+from gpuexplain.wording.phrases import count_of, join_words, say_number
 
 NOTHING_YET = "Nothing is measured yet"
 STREAM_NAMES = {COPY: "a large copy", TRIAD: "a triad (a = b + s c)", READ: "reading a large array"}
@@ -94,7 +95,8 @@ def tell_memory_roof(memory: MemoryRoof | NotFound) -> str:
     # The data sheet of a known GPU.
     if memory.reference_bytes_s:
         share = format_percent(memory.bytes_s / memory.reference_bytes_s)
-        return f"{text}: {share} of the data sheet's {format_bandwidth(memory.reference_bytes_s)}."
+        reference = format_bandwidth(memory.reference_bytes_s)
+        return f"{text}: {share} of the data sheet's {reference} (source: {memory.reference_source})."
     return f"{text}."
 
 
@@ -103,11 +105,20 @@ def _tell_compute_roofs(findings: MemoryFindings) -> str:
     if not findings.compute:
         return "The roof of arithmetic is missing: no large product was timed."
     told = [
-        f"{format_rate_flops(roof.flops_s)} in {term(str(roof.dtype))} (the {term('ridge point')} at "
-        f"{format_significant(roof.ridge, 2)} FLOP/byte)"
+        f"{format_rate_flops(roof.flops_s)} in {term(str(roof.dtype))}{_of_reference(roof)} (the {term('ridge point')} "
+        f"at {format_significant(roof.ridge, 2)} FLOP/byte)"
         for roof in findings.compute
     ]
-    return f"The roof of arithmetic is {join_words(told)}."
+    sources = dict.fromkeys(roof.reference_source for roof in findings.compute if roof.reference_source)
+    cited = f" (Source of the peaks: {'; '.join(sources)}.)" if sources else ""
+    return f"The roof of arithmetic is {join_words(told)}.{cited}"
+
+
+def _of_reference(roof: ComputeRoof) -> str:
+    # The data sheet of a known GPU.
+    if not roof.reference_flops_s:
+        return ""
+    return f", {format_percent(roof.flops_s / roof.reference_flops_s)} of the data sheet's peak"
 
 
 def tell_free(free: FreeUses | NotFound) -> str:
@@ -137,8 +148,23 @@ def _tell_others(findings: MemoryFindings) -> str:
     if not facts:
         return ""
     counts = {bound: sum(p.bound is bound for p in facts) for bound in Bound}
-    told = [f"{format_count(n)} {_BOUND_WORDS[bound]}" for bound, n in counts.items() if n]
-    return f"Of {count_of(len(facts), 'point')} from other runs of this machine, {join_words(told)}."
+    told = [f"{say_number(n)} {_BOUND_WORDS[bound]}" for bound, n in counts.items() if n]
+    are = "is" if len(facts) == 1 else "are"
+    text = f"From other runs of this machine {count_of(len(facts), 'point')} {are} placed here: {join_words(told)}."
+    if len(facts) < 2:
+        return text
+    best, worst = (choose(facts, key=lambda p: p.of_roof) for choose in (max, min))
+    return (
+        f"{text} Nearest to its roof is {name_point(best)} with {format_percent(best.of_roof)} of it, farthest "
+        f"{name_point(worst)} with {format_percent(worst.of_roof)}."
+    )
+
+
+def name_point(point: PlacedPoint) -> str:
+    """Return which operation a point is: "matmul, cpu at 1,024", or the step of the walk."""
+    if not point.label:
+        return f"the walk at k = {format_count(point.x)}"
+    return f"{point.label.replace('_', ' ')}, {point.series.replace('_', ' ')} at {format_count(point.x)}"
 
 
 def tell_point(point: PlacedPoint) -> str:
@@ -154,7 +180,8 @@ def _why() -> str:
         "Every number must come from memory before anything can be done with it. The rate of arithmetic over the rate "
         f"of memory is the {term('ridge point')}: the {term('arithmetic intensity')} (operations per byte) from which "
         "a device can be busy. Multiplying one vector by a matrix uses each weight once and waits for memory; a batch "
-        "of vectors uses each weight once per vector, and walks up the slope to the flat roof."
+        "of vectors uses each weight once per vector, and walks up the slope to the flat roof (the roofline model of "
+        "Williams, Waterman and Patterson, 2009)."
     )
 
 
@@ -219,7 +246,8 @@ def describe_main(findings: MemoryFindings) -> str:
     roofs = join_words([f"{format_rate_flops(r.flops_s)} in {r.dtype}" for r in findings.compute])
     return (
         f"Roofline: memory {format_bandwidth(findings.memory.bytes_s)}, arithmetic {roofs}; "
-        f"{count_of(len(findings.walk), 'point')} of the walk below them."
+        f"{count_of(len(findings.walk), 'point')} of the walk and {say_number(len(findings.others))} of other runs "
+        "under them."
     )
 
 

@@ -26,7 +26,7 @@ from gpuexplain.experiments.memory.words import (
 )
 from gpuexplain.findings import NotFound
 from gpuexplain.hardware.inspect import inspect_machine
-from gpuexplain.model import Dtype, Flag, Point, Source, Status
+from gpuexplain.model import Clock, Dtype, Flag, Point, Source, Status
 from gpuexplain.units import NBSP
 from gpuexplain.wording.glossary import GLOSSARY
 from gpuexplain.wording.markup import parse, plain
@@ -46,6 +46,14 @@ def bare(text: str) -> str:
 def test_the_walk_has_powers_of_two_and_its_end() -> None:
     """One use is always the first."""
     assert (uses(1), uses(8), uses(48)) == ([1], [1, 2, 4, 8], [1, 2, 4, 8, 16, 32, 48])
+
+
+def test_the_roof_of_fp32_is_never_left_out_for_a_prediction() -> None:
+    """On a busy machine small products wait, and predict a large one that is too slow for a preset."""
+    cases = plan_cases(MemoryParams(device="cpu"), inspect_machine())
+    explicit = {(case.series, case.x) for case in cases if case.explicit}
+    assert {(spec.COMPUTE[Dtype.FP32], float(side)) for side in spec.COMPUTE_SIDES} <= explicit
+    assert not any(series == spec.COMPUTE[Dtype.BF16] for series, _ in explicit)
 
 
 def test_a_machine_without_room_is_told() -> None:
@@ -139,6 +147,73 @@ def test_a_short_call_is_bound_by_the_price_of_calling() -> None:
     other = make_point("cpu", 16.0, 12e-6, 2.0 * 16**3, 12.0 * 16**2, experiment="matmul")
     found = find_memory_findings([*points(), other])
     assert [(p.label, p.bound) for p in found.others] == [("matmul", Bound.OVERHEAD)]
+
+
+def matmul_point(side: float, **changes: object) -> Point:
+    """Return a product of another experiment at 80 % of the fp32 roof."""
+    flops = 2.0 * side**3
+    known = {"experiment": "matmul", **changes}
+    return make_point("cpu", side, flops / (0.8 * FLOPS_S), flops, 12.0 * side**2, **known)
+
+
+@pytest.mark.parametrize(
+    ("changes", "n_placed"),
+    [
+        ({}, 1),
+        ({"threads": 1}, 0),
+        ({"device": "cuda:0", "threads": None}, 0),
+        ({"clock": Clock.ENQUEUE}, 0),
+        ({"clock": Clock.TRANSFER_INCLUSIVE}, 0),
+        ({"source": Source.PUBLISHED}, 0),
+        ({"experiment": "stopwatch"}, 0),
+        ({"experiment": "scaling"}, 0),
+        ({"experiment": "precision"}, 0),
+        ({"dtype": Dtype.FP16}, 0),
+        ({"bytes": None}, 0),
+    ],
+    ids=[
+        "as the roofs", "fewer threads", "other device", "queued only", "with copies", "published", "wrong on purpose",
+        "counts other bytes", "a step", "no such roof", "no bytes",
+    ],
+)  # fmt: skip
+def test_points_of_other_runs_are_placed_where_these_roofs_are_theirs(changes: dict, n_placed: int) -> None:
+    """Same device and threads, a time of the operation alone, and bytes that it must move."""
+    assert len(find_memory_findings([*points(), matmul_point(1024, **changes)]).others) == n_placed
+
+
+def test_nothing_is_placed_under_roofs_of_elsewhere() -> None:
+    """A recorded run has other roofs than this machine."""
+    assert find_memory_findings([*points(source=Source.RECORDED), matmul_point(1024)]).others == ()
+
+
+def test_an_undisturbed_point_of_another_run_is_a_fact_and_its_distance_is_told() -> None:
+    """80 % of the flat roof, as far right as 170 operations a byte."""
+    (placed,) = find_memory_findings([*points(), matmul_point(1024)]).others
+    assert (placed.bound, placed.is_fact, placed.of_roof) == (Bound.COMPUTE, True, pytest.approx(0.8))
+
+
+def test_device_time_has_no_price_of_calling_in_it() -> None:
+    """12 us of device time are work, 12 us of call time mostly the call."""
+    here = {"device": "cuda:0", "threads": None, "device_name": "Unknown GPU"}
+    lent = [
+        make_point(
+            "gpu_device", 16.0, 12e-6, 2.0 * 16**3, 12.0 * 16**2, experiment="matmul", clock=Clock.DEVICE, **here
+        ),
+        make_point("gpu", 16.0, 12e-6, 2.0 * 16**3, 12.0 * 16**2, experiment="matmul", **here),
+    ]
+    bounds = {p.series: p.bound for p in find_memory_findings([*points(**here), *lent]).others}
+    assert bounds == {"gpu": Bound.OVERHEAD, "gpu_device": Bound.MEMORY}
+
+
+def test_a_roof_above_its_data_sheet_is_no_roof() -> None:
+    """Twice an A100's bandwidth, or twice its bf16 peak: withheld, with both figures."""
+    here = {"device": "cuda:0", "device_name": "NVIDIA A100-SXM4-80GB", "threads": None}
+    found = find_memory_findings([*points(**here), stream(spec.COPY, 4.2e12, **here)]).memory
+    assert isinstance(found, NotFound)
+    assert bare(found.reason).startswith("4.20 TB/s were measured, above the data sheet's 2.04 TB/s")
+    fast = find_memory_findings([*points(**here), compute(Dtype.BF16, 700e12, **here)])
+    assert fast.roof_of(Dtype.BF16) is None
+    assert fast.roof_of(Dtype.FP32) is not None
 
 
 def test_without_roofs_nothing_is_placed() -> None:
@@ -247,6 +322,28 @@ def test_each_point_has_its_verdict() -> None:
     assert any(text.startswith("One point lies above the roof and is drawn hollow") for text in tell(found).caveats)
 
 
+def test_other_runs_are_counted_by_what_binds_them() -> None:
+    """And which is nearest to its roof, and which farthest."""
+    lent = [matmul_point(1024), matmul_point(512)]
+    lent.append(make_point("cpu", 16.0, 12e-6, 2.0 * 16**3, 12.0 * 16**2, experiment="matmul"))
+    said = bare(tell(find_memory_findings([*points(), *lent])).see)
+    assert (
+        "From other runs of this machine three points are placed here: two compute-bound and one overhead-bound. Nearest to "
+        "its roof is matmul, cpu at 512 with 80 % of it, farthest matmul, cpu at 16 with 2.6 %."
+    ) in said
+    one = bare(tell(find_memory_findings([*points(), matmul_point(1024)])).see)
+    assert one.endswith("From other runs of this machine one point is placed here: one compute-bound.")
+
+
+def test_reference_peaks_carry_their_source() -> None:
+    """A statement about hardware says where it is from."""
+    here = {"device": "cuda:0", "device_name": "NVIDIA A100-SXM4-80GB", "threads": None}
+    said = bare(tell(find_memory_findings(points(**here))).see)
+    assert "0.49 % of the data sheet's 2.04 TB/s (source: NVIDIA A100 datasheet JUN21" in said
+    assert "of the data sheet's peak (the ridge point at 10 FLOP/byte)" in said
+    assert "(Source of the peaks: NVIDIA A100 datasheet JUN21" in said
+
+
 def test_failed_cases_are_caveats() -> None:
     """With their reason."""
     failed = make_point(
@@ -265,7 +362,7 @@ def test_titles_and_text_alternatives() -> None:
     assert bare(claim_second(findings)) == "Up to 16 uses of a loaded value are free"
     assert bare(describe_main(findings)) == (
         "Roofline: memory 10.0 GB/s, arithmetic 100 GFLOP/s in fp32 and 300 GFLOP/s in bf16; ten points of the walk "
-        "below them."
+        "and no of other runs under them."
     )
     assert "Up to 16 uses" in bare(describe_second(findings))
     headline = find_headline(findings)
@@ -300,6 +397,31 @@ def test_a_point_above_its_roof_is_hollow() -> None:
     walk = next(t for t in figure.data if t.name == "the walk")
     hollow = [i for i, color in enumerate(walk.marker.color) if color == "#FFFFFF"]
     assert [round(walk.x[i], 1) for i in hollow] == [2.0]
+
+
+def test_points_of_other_runs_are_drawn_apart_and_named() -> None:
+    """Diamonds, with the name of their experiment."""
+    given = [*points(), matmul_point(1024)]
+    figure = draw_main(given, find_memory_findings(given), "light")
+    lent = next(t for t in figure.data if t.name == "matmul")
+    assert (lent.marker.symbol, len(lent.x)) == ("diamond", 1)
+    assert "matmul, cpu at 1,024" in lent.hovertext[0]
+    assert "80 % of its roof" in lent.hovertext[0] or "80 % of its roof" in lent.hovertext[0].replace(NBSP, " ")
+    assert {"the walk", "matmul"} <= {a.text for a in figure.layout.annotations}
+
+
+def test_a_busy_machine_still_sees_the_second_chart() -> None:
+    """Disturbed points are all there is."""
+    given = points(flags=(Flag.UNDER_LOAD,))
+    assert len(draw_second(given, find_memory_findings(given), "light").data[0].x) == 10
+
+
+def test_an_earlier_run_laid_beside_is_drawn_faint() -> None:
+    """And never concluded from."""
+    earlier = points(largest_k=8, source=Source.RECORDED, source_note="run 1")
+    given = [*points(), *earlier]
+    first, walk = draw_second(given, find_memory_findings(points()), "light").data
+    assert (first.name, len(first.x), first.opacity < 1, len(walk.x)) == ("earlier", 4, True, 10)
 
 
 def test_the_free_range_is_shaded() -> None:
