@@ -2,7 +2,7 @@
 
 from gpuexplain.errors import InputError
 from gpuexplain.hardware.machine import Machine
-from gpuexplain.model import Params
+from gpuexplain.model import Dtype, Params
 from gpuexplain.settings import load_settings
 
 CPU = "cpu"
@@ -25,6 +25,12 @@ def resolve_device(params: Params, machine: Machine) -> str:
             f"device={params.device!r} cannot be used: {why} Allowed here: auto, {', '.join(machine.devices)}."
         )
     return params.device
+
+
+def half_dtype(device: str, machine: Machine) -> Dtype:
+    """Return what autocast computes in: bf16, or fp16 on a GPU that would only emulate bf16."""
+    known = {found.device: found.bf16_native for found in machine.torch.devices} if machine.torch else {}
+    return Dtype.FP16 if known.get(device) is False else Dtype.BF16
 
 
 def memory_limits(machine: Machine) -> dict[str, int]:

@@ -9,8 +9,8 @@ import math
 import os
 import sys
 import time
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gpuexplain.hardware.cgroup import read_throttled_s
@@ -94,6 +94,27 @@ def read_host(root: Path = ROOT) -> HostReading:
         involuntary_switches=_read_involuntary_switches(),
         ticks_per_s=os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100,
     )
+
+
+def read_host_and_children(root: Path = ROOT) -> HostReading:
+    """Return the counters now, the work of the processes that this one started counted as its own."""
+    texts = [read_text(root / f"proc/{pid}/stat") or "" for pid in _children(root)]
+    own = parse_family_stat(read_text(root / "proc/self/stat") or "", texts)
+    return replace(read_host(root), own_ticks=own)
+
+
+def _children(root: Path) -> list[str]:
+    """Return the running processes that the main thread started; none where the kernel does not list them."""
+    return (read_text(root / f"proc/self/task/{os.getpid()}/children") or "").split()
+
+
+def parse_family_stat(own: str, children: Sequence[str]) -> int | None:
+    """Return the ticks of a process, of its ended children (the kernel adds those up) and of its running ones."""
+    ticks = parse_self_stat(own)
+    fields = own.rpartition(")")[2].split()
+    if ticks is None or len(fields) < 15:
+        return ticks
+    return ticks + int(fields[13]) + int(fields[14]) + sum(parse_self_stat(text) or 0 for text in children)
 
 
 def _read_involuntary_switches() -> int | None:

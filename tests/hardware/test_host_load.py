@@ -1,6 +1,11 @@
 """What others did on the CPU between two readings."""
 
 import dataclasses
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -8,8 +13,11 @@ from gpuexplain.hardware.host_load import (
     CpuTicks,
     HostLoadProbe,
     HostReading,
+    parse_family_stat,
     parse_proc_stat,
     parse_self_stat,
+    read_host,
+    read_host_and_children,
     tell_load_between,
     trusted_interval_s,
 )
@@ -117,3 +125,28 @@ def test_the_probe_reads_this_machine():
     assert probe.load is not None
     assert (probe.load.involuntary_switches or 0) >= 0
     assert probe.stop().involuntary_switches is not None
+
+
+def test_ended_and_running_children_count_as_ours() -> None:
+    """5 + 1 ticks of our own, 20 + 3 of children that ended, 7 + 2 of one that runs."""
+    own = "10 (python) S " + " ".join(["0"] * 10) + " 5 1 20 3 20 0"
+    child = "11 (a (b) c) S " + " ".join(["0"] * 10) + " 7 2 0 0 20 0"
+    assert parse_family_stat(own, [child]) == 38
+    assert parse_family_stat("nonsense", [child]) is None
+
+
+def test_a_child_that_works_is_not_the_load_of_others() -> None:
+    """A real process of ours, seen by the kernel."""
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        before, family_before = read_host(), read_host_and_children()
+        time.sleep(1.0)
+        after, family_after = read_host(), read_host_and_children()
+    finally:
+        busy.kill()
+        busy.wait()
+    if before.own_ticks is None or not Path(f"/proc/self/task/{os.getpid()}/children").exists():
+        pytest.skip("this system does not list children")
+    alone = after.own_ticks - before.own_ticks
+    together = family_after.own_ticks - family_before.own_ticks
+    assert together > alone

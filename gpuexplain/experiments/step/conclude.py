@@ -11,7 +11,9 @@ from gpuexplain.experiments.step.spec import (
     BACKWARD,
     COMPONENTS,
     COPY,
+    DEVICE_MEMORY,
     FORWARD,
+    IDLE,
     INFERENCE,
     LOAD,
     LOSS,
@@ -24,6 +26,7 @@ from gpuexplain.experiments.step.spec import (
 )
 from gpuexplain.findings import NotFound, to_json
 from gpuexplain.model import Flag, Point, Source, Status
+from gpuexplain.units import format_percent
 
 # A part that takes this share of the step is what one should look at first.
 BOUND_BY_SHARE = 0.4
@@ -35,6 +38,8 @@ LAUNCH_BOUND_SHARE = 0.05
 WORKERS_HELP_ABOVE = 1.05
 # Counted and measured memory agree within this.
 MEMORY_AGREES = 0.25
+_WHAT = "what binds the step"
+_DOING = {LOAD: "loading", COPY: "copying"}
 
 
 class Bound(StrEnum):
@@ -64,6 +69,21 @@ class Verdict:
 
     bound: Bound
     share: float  # of the step (input, transfer), or of the product's speed (others)
+    low: float | None = None  # bounds of the share, by the intervals of all parts
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """For how long the device has nothing to do in the whole step, and the bounds as shares of the step."""
+
+    time_s: float
+    share: float
+    low: float | None
+    high: float | None
+
+
+NO_IDLE = NotFound("idle time", "it was not measured")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +110,7 @@ class WorkersGain:
     low: float | None
     high: float | None
     helps: bool | None  # None: cannot tell
+    n_workers: int = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +131,14 @@ class StepFindings:
     flagged: tuple[tuple[Flag, int], ...] = ()
     failed: tuple[tuple[str, Status, str], ...] = ()
     is_provisional: bool = False
+    idle: Idle | NotFound = NO_IDLE
+    loaded_s: float | None = None  # the whole, its data loaded ahead
+    device_bytes: float | None = None  # the memory that the device has in all
+
+    @property
+    def kept_bytes(self) -> float:
+        """What the step keeps in memory, all components together."""
+        return sum(component.measured_bytes for component in self.components)
 
     @property
     def is_measured(self) -> bool:
@@ -136,7 +165,8 @@ def find_step_findings(points: Sequence[Point]) -> StepFindings:
             good[series] = trusted[0]
             provisional = provisional or is_provisional
     phases = _find_phases(good)
-    step = good.get(STEP)
+    step, loaded = good.get(STEP), good.get(STEP_LOADED)
+    idle = _find_idle(step, good.get(IDLE))
     first = next((p for p in own if p.series != LOAD), own[0] if own else None)
     return StepFindings(
         device=first.device if first else CPU,
@@ -147,12 +177,15 @@ def find_step_findings(points: Sequence[Point]) -> StepFindings:
         step_s=step.median_s if step else None,
         examples_s=step.rate_items if step else None,
         inference_s=good[INFERENCE].median_s if INFERENCE in good else None,
-        verdict=_judge(phases, good, first.device if first else CPU),
-        workers=_find_workers(step, good.get(STEP_LOADED)),
+        verdict=_judge(phases, good, first.device if first else CPU, idle),
+        workers=_find_workers(step, loaded),
         components=_find_components(points, own),
         flagged=tuple((f, n) for f in Flag if (n := sum(f in p.flags for p in own))),
         failed=tuple((p.series, p.status, p.reason) for p in own if p.status is not Status.OK),
         is_provisional=provisional,
+        idle=idle,
+        loaded_s=loaded.median_s if loaded else None,
+        device_bytes=next((p.bytes for p in own if p.series == DEVICE_MEMORY), None),
     )
 
 
@@ -166,36 +199,90 @@ def _find_phases(good: dict[str, Point]) -> tuple[Phase, ...]:
     )
 
 
-def _judge(phases: Sequence[Phase], good: dict[str, Point], device: str) -> Verdict | NotFound:
+def _find_idle(step: Point | None, idle: Point | None) -> Idle | NotFound:
+    if step is None or idle is None or not step.median_s or idle.median_s is None:
+        return NO_IDLE
+    share = idle.median_s / step.median_s
+    bounds = (idle.ci_low_s, idle.ci_high_s)
+    low, high = (bound / step.median_s if bound is not None else None for bound in bounds)
+    return Idle(idle.median_s, share, low, high)
+
+
+def _judge(phases: Sequence[Phase], good: dict[str, Point], device: str, idle: Idle | NotFound) -> Verdict | NotFound:
+    """Return what binds the step: the first rule whose whole interval holds; none after one that is undecided."""
     shares = {phase.name: phase.share for phase in phases}
     if FORWARD not in shares or BACKWARD not in shares:
-        return NotFound("what binds the step", "forward or backward has no time")
-    if shares.get(LOAD, 0.0) >= BOUND_BY_SHARE:
-        return Verdict(Bound.INPUT, shares[LOAD])
-    if shares.get(COPY, 0.0) >= BOUND_BY_SHARE:
-        return Verdict(Bound.TRANSFER, shares[COPY])
+        return NotFound(_WHAT, "forward or backward has no time")
+    for name, bound in ((LOAD, Bound.INPUT), (COPY, Bound.TRANSFER)):
+        if name not in shares:
+            continue
+        low, high = _share_bounds(phases, name)
+        if low is None or high is None:
+            return NotFound(_WHAT, "a part has no interval")
+        if low >= BOUND_BY_SHARE:
+            return Verdict(bound, shares[name], low, high)
+        if high >= BOUND_BY_SHARE:
+            return _undecided(f"{_DOING[name]} takes", low, high, "of it", BOUND_BY_SHARE)
+    return _judge_computing(good, device, idle, shares.get(LOAD, 0.0) + shares.get(COPY, 0.0))
+
+
+def _judge_computing(good: dict[str, Point], device: str, idle: Idle | NotFound, feeding: float) -> Verdict | NotFound:
+    """Return what binds a step that is not kept waiting for its data.
+
+    ``feeding`` is the share of loading and copying, in which the device is idle for another reason.
+    """
     product = good.get(PRODUCT)
-    if product is None or not product.rate_flops:
-        return NotFound("what binds the step", "the large product to compare with has no time")
+    if product is None or not product.rate_flops or not product.median_s:
+        return NotFound(_WHAT, "the large product to compare with has no time")
     flops = sum(good[name].flops or 0.0 for name in (FORWARD, BACKWARD))
-    time_s = sum(good[name].median_s or 0.0 for name in (FORWARD, BACKWARD, OPTIMISER) if name in good)
-    of_product = flops / time_s / product.rate_flops
-    if of_product >= COMPUTE_BOUND_SHARE:
-        return Verdict(Bound.COMPUTE, of_product)
-    if device != CPU and of_product < LAUNCH_BOUND_SHARE:
-        return Verdict(Bound.LAUNCH, of_product)
-    return Verdict(Bound.MEMORY, of_product)
+    parts = [good[name] for name in (FORWARD, BACKWARD, OPTIMISER) if name in good]
+    of_product = flops / sum(p.median_s or 0.0 for p in parts) / product.rate_flops
+    if not all(p.ci_low_s and p.ci_high_s for p in (*parts, product)):
+        return NotFound(_WHAT, "a part has no interval")
+    scale = of_product * sum(p.median_s or 0.0 for p in parts) / product.median_s
+    low = scale * (product.ci_low_s or 0.0) / sum(p.ci_high_s or 0.0 for p in parts)
+    high = scale * (product.ci_high_s or 0.0) / sum(p.ci_low_s or 0.0 for p in parts)
+    if low >= COMPUTE_BOUND_SHARE:
+        return Verdict(Bound.COMPUTE, of_product, low, high)
+    if high >= COMPUTE_BOUND_SHARE:
+        return _undecided("it runs at", low, high, "of the speed of one large product", COMPUTE_BOUND_SHARE)
+    if device == CPU:
+        return Verdict(Bound.MEMORY, of_product, low, high)
+    is_waiting = isinstance(idle, Idle) and idle.low is not None and idle.low - feeding >= BOUND_BY_SHARE
+    if high < LAUNCH_BOUND_SHARE or is_waiting:
+        return Verdict(Bound.LAUNCH, of_product, low, high)
+    if low < LAUNCH_BOUND_SHARE:
+        return _undecided("it runs at", low, high, "of the speed of one large product", LAUNCH_BOUND_SHARE)
+    return Verdict(Bound.MEMORY, of_product, low, high)
+
+
+def _share_bounds(phases: Sequence[Phase], name: str) -> tuple[float | None, float | None]:
+    """Return the least and the largest share of a part that all intervals allow; None without them."""
+    if any(phase.low_s is None or phase.high_s is None for phase in phases):
+        return None, None
+    (own,) = [phase for phase in phases if phase.name == name]
+    rest = [phase for phase in phases if phase.name != name]
+    least, most = own.low_s or 0.0, own.high_s or 0.0
+    low = least / (least + sum(phase.high_s or 0.0 for phase in rest))
+    high = most / (most + sum(phase.low_s or 0.0 for phase in rest))
+    return low, high
+
+
+def _undecided(what: str, low: float, high: float, of: str, limit: float) -> NotFound:
+    span = f"{format_percent(low)} to {format_percent(high)} {of}"
+    return NotFound(_WHAT, f"{what} {span}, on both sides of the {format_percent(limit)} that decide")
 
 
 def _find_workers(step: Point | None, loaded: Point | None) -> WorkersGain | NotFound:
     if step is None or loaded is None or not step.median_s or not loaded.median_s:
         return NotFound("workers", "the step was not timed both with workers and without")
     factor = step.median_s / loaded.median_s
+    n_workers = loaded.shape[3] if len(loaded.shape) > 3 else 2
     if not (step.ci_low_s and step.ci_high_s and loaded.ci_low_s and loaded.ci_high_s):
-        return WorkersGain(factor, None, None, None)
+        return WorkersGain(factor, None, None, None, n_workers)
     low, high = step.ci_low_s / loaded.ci_high_s, step.ci_high_s / loaded.ci_low_s
     helps = True if low > WORKERS_HELP_ABOVE else False if high <= WORKERS_HELP_ABOVE else None
-    return WorkersGain(factor, low, high, helps)
+    return WorkersGain(factor, low, high, helps, n_workers)
 
 
 def _find_components(points: Sequence[Point], own: Sequence[Point]) -> tuple[Component, ...]:

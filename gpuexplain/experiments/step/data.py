@@ -13,8 +13,12 @@ N_KEPT = 512  # packed examples that are kept; a data set repeats them
 class PackedExamples(Dataset[tuple[torch.Tensor, torch.Tensor]]):
     """Examples kept compressed in memory: each is unpacked and scaled when it is asked for."""
 
-    def __init__(self, inputs: torch.Tensor, targets: torch.Tensor, n_examples: int) -> None:
-        """Pack the rows of ``inputs``; ``n_examples`` is the length, for which the rows repeat."""
+    def __init__(self, inputs: torch.Tensor, targets: torch.Tensor, n_examples: int, unpackings: int = 1) -> None:
+        """Pack the rows of ``inputs``; ``n_examples`` is the length, for which the rows repeat.
+
+        ``unpackings`` is how often an example is unpacked when it is asked for: more stand for larger ones.
+        """
+        self._unpackings = unpackings
         self._is_whole = not inputs.is_floating_point()
         self._shape = tuple(inputs.shape[1:])
         rows = inputs if self._is_whole else (inputs * 127).to(torch.int8)
@@ -28,6 +32,8 @@ class PackedExamples(Dataset[tuple[torch.Tensor, torch.Tensor]]):
 
     def __getitem__(self, index: int) -> tuple[torch.Tensor, torch.Tensor]:
         at = index % len(self._packed)
+        for _ in range(self._unpackings - 1):
+            zlib.decompress(self._packed[at])
         row = np.frombuffer(zlib.decompress(self._packed[at]), dtype=self._kind).reshape(self._shape)
         values = torch.from_numpy(row.astype(np.int64 if self._is_whole else np.float32))
         return (values if self._is_whole else values / 127), self._targets[at]

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from statistics import median
 from typing import Any
 
 import torch
@@ -11,9 +12,11 @@ from torch.utils.data import DataLoader
 from gpuexplain.experiments.devices import CPU
 from gpuexplain.experiments.step import spec
 from gpuexplain.experiments.step.data import N_KEPT, PackedExamples, ReadyExamples
+from gpuexplain.experiments.step.idle import device_busy_s
 from gpuexplain.experiments.step.memory import measure_components, predict_components
-from gpuexplain.experiments.step.spec import EXPERIMENT_ID, StepParams, plan_cases
+from gpuexplain.experiments.step.spec import EXPERIMENT_ID, StepParams, device_memory_bytes, plan_cases
 from gpuexplain.hardware.cpu import inspect_cpu
+from gpuexplain.hardware.host_load import read_host_and_children
 from gpuexplain.hardware.inspect import inspect_machine
 from gpuexplain.measuring.conditions import ConditionsMonitor
 from gpuexplain.measuring.cuda import explained_errors
@@ -24,11 +27,18 @@ from gpuexplain.measuring.products import make_inputs
 from gpuexplain.measuring.sampling import is_convergence_check
 from gpuexplain.measuring.session import Outcome, Session
 from gpuexplain.measuring.stopwatch import OutOfMemoryError
-from gpuexplain.measuring.torch_setup import exact_fp32, use_devices, use_threads
+from gpuexplain.measuring.torch_setup import TORCH_DTYPES, exact_fp32, use_devices, use_threads
 from gpuexplain.measuring.track import Track
 from gpuexplain.model import Case, Dtype, Point, Source, Status
 
 TIMING = "host clock around each part, the device awaited before and after it"
+# By whether the device is the CPU.
+IDLE_TIMING = {
+    True: "the step, less the CPU time of this process over its threads; one that waits for others may count as busy",
+    False: "the step, less the time in which the profiler saw a kernel or a copy run",
+}
+PROFILED_STEPS = 5
+N_EXAMPLES = 2**20  # of the data set, whose rows repeat
 WARMUP_STEPS = 3
 MOST_SAMPLES = 400
 # Of the budget, by what it is spent on; the rest goes to starting workers and to what is counted once.
@@ -50,8 +60,10 @@ def measure(params_json: dict[str, Any], session: Session) -> Outcome:
             params,
             cases,
             session,
-            ConditionsMonitor({device: gpu.uuid} if gpu is not None else {}),
+            # Loading workers are ours: their work is no load of others.
+            ConditionsMonitor({device: gpu.uuid} if gpu is not None else {}, read=read_host_and_children),
             {name: machine.device_name(name) for name in {device, CPU}},
+            device_memory_bytes(device, machine),
         ).run()
 
 
@@ -65,7 +77,9 @@ class Bench:
         session: Session,
         monitor: ConditionsMonitor,
         device_names: dict[str, str],
+        memory_bytes: int | None = None,
     ) -> None:
+        self._memory_bytes = memory_bytes
         self._params, self._cases, self._session = params, cases, session
         self._monitor, self._device_names = monitor, device_names
         self._device = cases[spec.STEP].device
@@ -92,11 +106,12 @@ class Bench:
         return Outcome(cancelled=self._cancelled, coverage=self._ledger.coverage(time.perf_counter() - self._started_s))
 
     def _run(self) -> None:
-        half = None if self._params.dtype == "fp32" else torch.bfloat16
+        half = None if self._params.dtype == "fp32" else TORCH_DTYPES[self._cases[spec.STEP].dtype]
         network = build_network(NETWORKS[self._params.model], *self._params.shape)
         rows = network.make_rows(N_KEPT, torch.Generator().manual_seed(0))
         self._workload = Workload(network, self._device, half, is_training=True)
-        self._data = (PackedExamples if self._params.data == "compressed" else ReadyExamples)(*rows, n_examples=2**20)
+        unpackings = spec.UNPACKINGS[self._params.data]
+        self._data = PackedExamples(*rows, N_EXAMPLES, unpackings) if unpackings else ReadyExamples(*rows, N_EXAMPLES)
         for stage in (
             self._time_parts,
             self._time_steps,
@@ -138,22 +153,38 @@ class Bench:
         return pair[0].to(self._device), pair[1].to(self._device)
 
     def _time_steps(self) -> None:
-        self._time_whole(spec.STEP, self._loader())
+        batches = self._loader()
+        busy_s = self._time_whole(spec.STEP, batches)
+        if self._device != CPU:
+            # Called for every step, the profiler would slow them: a few apart say how long the kernels take.
+            busy = [device_busy_s(partial(self._step, batches)) for _ in range(PROFILED_STEPS)]
+            busy_s = [median(busy)] * len(self._tracks[spec.STEP].samples_s)
+        idle = self._tracks[spec.IDLE]
+        idle.samples_s = [max(0.0, t - b) for t, b in zip(self._tracks[spec.STEP].samples_s, busy_s, strict=True)]
+        idle.calls_per_sample = [1] * len(idle.samples_s)
+        idle.converged = True  # it is as certain as the step it is a part of
 
     def _time_loaded_steps(self) -> None:
-        batches = self._loader(spec.LOADER_WORKERS)
+        batches = self._loader(self._params.workers)
         try:
             self._time_whole(spec.STEP_LOADED, batches)
         finally:
             del batches  # ends the workers
 
-    def _time_whole(self, series: str, batches: Iterator[Any]) -> None:
-        def step() -> None:
-            inputs, targets = self._to_device(next(batches))
-            self._workload.train(inputs, targets)
+    def _step(self, batches: Iterator[Any]) -> None:
+        inputs, targets = self._to_device(next(batches))
+        self._workload.train(inputs, targets)
 
+    def _time_whole(self, series: str, batches: Iterator[Any]) -> list[float]:
+        """Time steps; return how long the CPU threads of each would have been busy, had all shared the work alike."""
+        busy_s = []
         for is_warm in self._rounds(series, series):
-            self._part(series, step, is_warm)
+            n_samples, before_s = len(self._tracks[series].samples_s), time.process_time()
+            self._part(series, partial(self._step, batches), is_warm)
+            used_s = time.process_time() - before_s
+            if len(self._tracks[series].samples_s) > n_samples:
+                busy_s.append(used_s / (self._tracks[series].case.threads or 1))
+        return busy_s
 
     def _time_inference(self) -> None:
         inputs, _ = next(self._loader())
@@ -223,23 +254,30 @@ class Bench:
         inputs, targets = self._to_device(next(self._loader()))
         measured = measure_components(self._workload, inputs, targets)
         predicted = predict_components(self._params)
-        for name, source, sizes in (("measured", Source.MEASURED, measured), ("predicted", Source.MODEL, predicted)):
-            for index, component in enumerate(spec.COMPONENTS):
-                self._session.point(
-                    Point(
-                        experiment=EXPERIMENT_ID,
-                        series=f"{spec.MEMORY_PREFIX}{component}",
-                        x=float(self._params.batch),
-                        shape=(index, 0 if source is Source.MEASURED else 1),
-                        dtype=self._cases[spec.STEP].dtype,
-                        device=self._device,
-                        device_name=self._device_names[self._device],
-                        source=source,
-                        source_note="" if source is Source.MEASURED else "counted from the model's shape",
-                        timing=f"{name}, not timed",
-                        bytes=float(sizes[component]),
-                    )
-                )
+        for index, component in enumerate(spec.COMPONENTS):
+            series = f"{spec.MEMORY_PREFIX}{component}"
+            self._hand_over_bytes(series, index, measured[component], Source.MEASURED)
+            self._hand_over_bytes(series, index, predicted[component], Source.MODEL)
+        if self._memory_bytes is not None:
+            self._hand_over_bytes(spec.DEVICE_MEMORY, len(spec.COMPONENTS), self._memory_bytes, Source.MEASURED)
+
+    def _hand_over_bytes(self, series: str, index: int, size: int, source: Source) -> None:
+        is_measured = source is Source.MEASURED
+        self._session.point(
+            Point(
+                experiment=EXPERIMENT_ID,
+                series=series,
+                x=float(self._params.batch),
+                shape=(index, 0 if is_measured else 1),
+                dtype=self._cases[spec.STEP].dtype,
+                device=self._device,
+                device_name=self._device_names[self._device],
+                source=source,
+                source_note="" if is_measured else "counted from the model's shape",
+                timing=f"{'measured' if is_measured else 'predicted'}, not timed",
+                bytes=float(size),
+            )
+        )
 
     def _hand_over(self, series: str) -> None:
         track = self._tracks[series]
@@ -247,4 +285,5 @@ class Bench:
         point = track.point(
             EXPERIMENT_ID, self._device_names[case.device], self._monitor.of(case), self._monitor.flags(case)
         )
-        self._session.point(point.model_copy(update={"timing": TIMING}))
+        timing = IDLE_TIMING[self._device == CPU] if series == spec.IDLE else TIMING
+        self._session.point(point.model_copy(update={"timing": timing}))

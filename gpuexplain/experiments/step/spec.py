@@ -6,15 +6,15 @@ from typing import Literal
 from pydantic import Field
 
 from gpuexplain.errors import InputError
-from gpuexplain.experiments.devices import CPU, memory_limits, resolve_device
+from gpuexplain.experiments.devices import CPU, half_dtype, memory_limits, resolve_device
 from gpuexplain.hardware.machine import Machine
 from gpuexplain.measuring.model_sizes import ModelSize, size_of
 from gpuexplain.model import Case, Clock, Dtype, Params
 from gpuexplain.units import format_size
 
 EXPERIMENT_ID = "step"
-# 1: first release.
-MEASURING_VERSION = 1
+# 1: first release. 2: idle time, slow data, the number of workers, the device's memory.
+MEASURING_VERSION = 2
 
 # The parts of a step, in the order in which they happen.
 LOAD, COPY, FORWARD, LOSS, BACKWARD, OPTIMISER, IDLE = (
@@ -22,6 +22,7 @@ LOAD, COPY, FORWARD, LOSS, BACKWARD, OPTIMISER, IDLE = (
 )  # fmt: skip
 PHASES = (LOAD, COPY, FORWARD, LOSS, BACKWARD, OPTIMISER)
 STEP = "step"  # the whole, with nothing awaited between its parts
+# IDLE is the part of STEP in which the device has nothing to do: it lies under the other parts, not beside them.
 STEP_LOADED = "step_with_workers"  # the whole, its data loaded ahead by workers
 INFERENCE = "inference_one"  # one example, forward only
 PRODUCT = "product"  # one large product: how fast this device can compute
@@ -29,11 +30,14 @@ PRODUCT = "product"  # one large product: how fast this device can compute
 WEIGHTS, GRADIENTS, OPTIMISER_STATE, ACTIVATIONS = "weights", "gradients", "optimiser_state", "activations"
 COMPONENTS = (WEIGHTS, GRADIENTS, OPTIMISER_STATE, ACTIVATIONS)
 MEMORY_PREFIX = "memory_"
+DEVICE_MEMORY = f"{MEMORY_PREFIX}device"  # what the device has in all
 
 SHAPES: dict[str, tuple[int, int]] = {"mlp": (1024, 4), "convnet": (16, 2), "transformer": (256, 2)}
 # Adam keeps two numbers for every weight.
 ADAM_STATES = 2
-LOADER_WORKERS = 2
+MOST_WORKERS = 8
+# How often an example is unpacked, by the kind of data: slow ones stand for large images or augmentation.
+UNPACKINGS = {"ready": 0, "compressed": 1, "slow": 20}
 PRODUCT_SIDE = 1024
 
 
@@ -44,10 +48,15 @@ class StepParams(Params):
         default="mlp", title="Model", description="mlp, convnet or transformer"
     )
     dtype: Literal["fp32", "autocast"] = Field(default="fp32", title="Precision", description="fp32 or autocast")
-    data: Literal["ready", "compressed"] = Field(
-        default="compressed", title="Data", description="ready (in memory) or compressed (each example is unpacked)"
+    data: Literal["ready", "compressed", "slow"] = Field(
+        default="compressed",
+        title="Data",
+        description="ready (in memory), compressed (each example is unpacked) or slow (unpacked 20 times over)",
     )
     batch: int = Field(default=64, ge=1, le=4096, title="Batch", description="examples of one step, 1 to 4096")
+    workers: int = Field(
+        default=2, ge=1, le=MOST_WORKERS, title="Loading workers", description="processes that load ahead, 1 to 8"
+    )
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -67,6 +76,7 @@ def plan_cases(params: StepParams, machine: Machine) -> Sequence[Case]:
         InputError: If the device cannot be used, or the step does not fit its memory.
     """
     device = resolve_device(params, machine)
+    half = half_dtype(device, machine)
     needed = params.size.step_bytes(params.batch, is_training=True, is_autocast=params.dtype == "autocast")
     limit = memory_limits(machine).get(device)
     if limit is not None and needed > limit:
@@ -74,25 +84,46 @@ def plan_cases(params: StepParams, machine: Machine) -> Sequence[Case]:
             f"A step of {params.batch} examples needs about {format_size(needed)} on {device}, of which a run may take "
             f"{format_size(limit)}. Choose a smaller batch."
         )
-    series = [LOAD, *([COPY] if device != CPU else []), FORWARD, LOSS, BACKWARD, OPTIMISER, STEP, STEP_LOADED]
-    flops = params.size.step_flops(params.batch, is_training=True)
-    known = {FORWARD: flops / 3, BACKWARD: 2 * flops / 3, STEP: flops, STEP_LOADED: flops}
-    cases = [_case(name, params, device, machine, known.get(name, 0.0), params.batch, needed) for name in series]
-    one = params.size.step_flops(1, is_training=False)
-    cases.append(_case(INFERENCE, params, device, machine, one, 1, needed))
-    cases.append(_case(PRODUCT, params, device, machine, 2.0 * PRODUCT_SIDE**3, 0, needed))
+    parts = [LOAD, *([COPY] if device != CPU else []), FORWARD, LOSS, BACKWARD, OPTIMISER]
+    size = params.size
+    forward, whole = (size.step_flops(params.batch, is_training=is_training) for is_training in (False, True))
+    known = {FORWARD: forward, BACKWARD: whole - forward, STEP: whole, STEP_LOADED: whole}
+
+    def case(series: str, flops: float, examples: int) -> Case:
+        return _case(series, params, device, machine, half, flops, examples, needed)
+
+    cases = [case(name, known.get(name, 0.0), params.batch) for name in (*parts, STEP, IDLE, STEP_LOADED)]
+    cases.append(case(INFERENCE, size.step_flops(1, is_training=False), 1))
+    cases.append(case(PRODUCT, 2.0 * PRODUCT_SIDE**3, 0))
     return cases
 
 
+def device_memory_bytes(device: str, machine: Machine) -> int | None:
+    """Return the memory that a device has in all: a GPU's own, else main memory or what a container may have of it."""
+    if device != CPU:
+        gpu = machine.gpu(device)
+        return gpu.memory_total_bytes if gpu is not None else None
+    limit = machine.memory.cgroup_limit_bytes
+    return min(machine.memory.total_bytes, limit) if limit is not None else machine.memory.total_bytes
+
+
 def _case(
-    series: str, params: StepParams, device: str, machine: Machine, flops: float, examples: int, needed: int
+    series: str,
+    params: StepParams,
+    device: str,
+    machine: Machine,
+    half: Dtype,
+    flops: float,
+    examples: int,
+    needed: int,
 ) -> Case:
     on_gpu = device != CPU
+    workers = (params.workers,) if series == STEP_LOADED else ()
     return Case(
         series=series,
         x=float(params.batch if examples != 1 else 1),
-        shape=(max(examples, 1), *params.shape),
-        dtype=Dtype.FP32 if params.dtype == "fp32" or series == PRODUCT else Dtype.BF16,
+        shape=(max(examples, 1), *params.shape, *workers),
+        dtype=Dtype.FP32 if params.dtype == "fp32" or series == PRODUCT else half,
         device=CPU if series == LOAD else device,
         clock=Clock.CALL,
         threads=None if on_gpu and series != LOAD else machine.cpu.usable_threads,

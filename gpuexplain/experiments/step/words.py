@@ -5,11 +5,12 @@ from gpuexplain.experiments.devices import CPU
 from gpuexplain.experiments.step.conclude import (
     Bound,
     Component,
+    Idle,
     StepFindings,
     Verdict,
     WorkersGain,
 )
-from gpuexplain.experiments.step.spec import BACKWARD, COPY, FORWARD, LOAD, LOADER_WORKERS, LOSS, OPTIMISER
+from gpuexplain.experiments.step.spec import BACKWARD, COPY, FORWARD, LOAD, LOSS, OPTIMISER
 from gpuexplain.findings import NotFound
 from gpuexplain.units import (
     format_count,
@@ -22,7 +23,7 @@ from gpuexplain.units import (
 )
 from gpuexplain.wording.caveats import say_here, tell_failed, tell_flag
 from gpuexplain.wording.markup import capitalise, mark, term
-from gpuexplain.wording.phrases import join_words, say_number
+from gpuexplain.wording.phrases import count_of, join_words
 
 NOTHING_YET = "Nothing is measured yet"
 PHASE_NAMES = {
@@ -78,6 +79,7 @@ def tell_answer(findings: StepFindings) -> str:
 def _see(findings: StepFindings) -> list[str]:
     return [
         _tell_phases(findings),
+        tell_idle(findings.idle, findings.device),
         tell_verdict(findings.verdict, findings.device),
         tell_workers(findings.workers),
         _tell_inference(findings),
@@ -100,6 +102,18 @@ def _tell_phases(findings: StepFindings) -> str:
     return f"{capitalise(join_words(told))}.{whole}{matrix}"
 
 
+def tell_idle(idle: Idle | NotFound, device: str) -> str:
+    """Return for how much of a step the device has nothing to do; "" where that was not measured."""
+    # Not measured, as in a run of an older release.
+    if isinstance(idle, NotFound):
+        return ""
+    who = mark("cpu", "the CPU's threads have") if device == CPU else mark("gpu", "the GPU has")
+    span = ""
+    if idle.low is not None and idle.high is not None:
+        span = f" ({format_percent(idle.low)} to {format_percent(idle.high)})"
+    return f"For {format_percent(idle.share)}{span} of the whole step {who} nothing to do."
+
+
 def tell_verdict(verdict: Verdict | NotFound, device: str) -> str:
     """Return what binds the step, with the number that decides it."""
     # A part is missing.
@@ -110,22 +124,28 @@ def tell_verdict(verdict: Verdict | NotFound, device: str) -> str:
     match verdict.bound:
         # Loading or copying takes a large share.
         case Bound.INPUT:
-            return f"It is {name}: {where} waits {format_percent(verdict.share)} of the step for its data."
+            return f"It is {name}: {where} waits {_say_share(verdict)} of the step for its data."
         case Bound.TRANSFER:
-            return f"It is {name}: {format_percent(verdict.share)} of the step is the way to {where}."
+            return f"It is {name}: {_say_share(verdict)} of the step is the way to {where}."
         # Computing dominates: how near it is to a large product says what limits it.
         case Bound.COMPUTE:
-            return f"It is {name}: it computes at {format_percent(verdict.share)} of the speed of one large product."
+            return f"It is {name}: it computes at {_say_share(verdict)} of the speed of one large product."
         case Bound.LAUNCH:
             return (
-                f"It is {name}: at {format_percent(verdict.share)} of the speed of one large product {where} mostly "
+                f"It is {name}: at {_say_share(verdict)} of the speed of one large product {where} mostly "
                 "waits to be told what to do."
             )
         case _:
             return (
-                f"It is {name}: at {format_percent(verdict.share)} of the speed of one large product its "
+                f"It is {name}: at {_say_share(verdict)} of the speed of one large product its "
                 f"multipliers wait for numbers ({term('arithmetic intensity')})."
             )
+
+
+def _say_share(verdict: Verdict) -> str:
+    if verdict.low is None or verdict.high is None:
+        return format_percent(verdict.share)
+    return f"{format_percent(verdict.share)} ({format_percent(verdict.low)} to {format_percent(verdict.high)})"
 
 
 def tell_workers(gain: WorkersGain | NotFound) -> str:
@@ -133,15 +153,16 @@ def tell_workers(gain: WorkersGain | NotFound) -> str:
     # One of the two was not timed.
     if isinstance(gain, NotFound):
         return f"Whether workers help cannot be said: {gain.reason}."
-    workers = f"{say_number(LOADER_WORKERS)} loading workers"
+    workers = count_of(gain.n_workers, "loading worker")
     bounds = f" ({format_significant(gain.low)} to {format_significant(gain.high)})" if gain.low and gain.high else ""
     # Faster beyond chance.
     if gain.helps:
         return f"With {workers} the step is {format_factor(gain.factor)} as fast{bounds}."
     # Not faster, or slower: they need cores, too.
     if gain.helps is False:
-        return f"{capitalise(workers)} do not help here ({format_factor(gain.factor)}{bounds}): they need cores, too."
-    return f"Whether {workers} help cannot be told ({format_factor(gain.factor)}{bounds})."
+        do, factor = "does" if gain.n_workers == 1 else "do", format_factor(gain.factor)
+        return f"{capitalise(workers)} {do} not help here ({factor}{bounds}): loading needs cores, too."
+    return f"Whether loading ahead with {workers} helps cannot be told ({format_factor(gain.factor)}{bounds})."
 
 
 def _tell_inference(findings: StepFindings) -> str:
@@ -165,7 +186,16 @@ def _tell_memory(findings: StepFindings) -> str:
     told = [f"{_COMPONENT_NAMES[c.name]} {format_size(c.measured_bytes)}" for c in findings.components]
     off = [c for c in findings.components if c.agrees is False]
     counted = "as counted from the shape" if not off else f"the count is off for {join_words([_off(c) for c in off])}"
-    return f"It keeps {join_words(told)}; {counted}."
+    return f"It keeps {join_words(told)}; {counted}.{_of_device(findings)}"
+
+
+def _of_device(findings: StepFindings) -> str:
+    # The device says how much memory it has.
+    if not findings.device_bytes:
+        return ""
+    whose = "this computer" if findings.device == CPU else "the GPU"
+    kept, share = format_size(findings.kept_bytes), format_percent(findings.kept_bytes / findings.device_bytes)
+    return f" Together {kept}, {share} of the {format_size(findings.device_bytes)} that {whose} has."
 
 
 def _off(component: Component) -> str:
@@ -176,7 +206,8 @@ def _why() -> str:
     return (
         "A step loads a batch, copies it to the device, computes outputs (forward), compares them with what was wanted "
         "(loss), computes how every weight should change (backward, twice the work of forward) and changes them "
-        "(optimiser). The step is as fast as its slowest stage, and a fast device behind slow data only waits."
+        "(optimiser). One after the other, every part makes the step longer, and a device that waits for data or "
+        "launches is idle. Loaded ahead, the data are there when they are needed."
     )
 
 
@@ -228,7 +259,23 @@ def component_name(name: str) -> str:
 def describe_main(findings: StepFindings) -> str:
     """Return the text alternative of the waterfall."""
     told = [f"{PHASE_NAMES[p.name]} {format_time(p.time_s)}" for p in findings.phases]
-    return f"Parts of one training step in order: {join_words(told) or NOTHING_YET.lower()}."
+    beside = [f"{name} {format_time(time_s)}" for name, time_s in rows_beside(findings)]
+    rest = f" Beside them: {join_words(beside)}." if beside else ""
+    return f"Parts of one training step in order: {join_words(told) or NOTHING_YET.lower()}.{rest}"
+
+
+def rows_beside(findings: StepFindings) -> list[tuple[str, float]]:
+    """Return (name, seconds) of what stands under the waterfall: wholes and what lies inside them."""
+    idle = findings.idle.time_s if isinstance(findings.idle, Idle) else None
+    gain = findings.workers
+    ahead = count_of(gain.n_workers, "worker") if isinstance(gain, WorkersGain) else "workers"
+    rows = [
+        ("whole step", findings.step_s),
+        ("idle in it", idle),
+        (f"with {ahead}", findings.loaded_s),
+        ("inference, one", findings.inference_s),
+    ]
+    return [(name, time_s) for name, time_s in rows if time_s is not None]
 
 
 def describe_second(findings: StepFindings) -> str:
