@@ -13,12 +13,15 @@ from gpuexplain.analysis.trust import most_trustworthy
 from gpuexplain.experiments.devices import CPU
 from gpuexplain.experiments.scaling.spec import ALL_REDUCE, SILENT, STRONG, WEAK
 from gpuexplain.findings import NotFound, TransferFit, to_json
+from gpuexplain.hardware.links import find_pcie_link
 from gpuexplain.model import Flag, Point, Source, Status
 
 # "n devices are n times as fast" holds when the interval of the speed-up reaches this share of n.
 IDEAL_WITHIN = 0.95
-# Devices that the law, labelled a model, is drawn for where only one or two were measured.
+# Devices that the model is drawn for.
 MODEL_COUNTS = (1, 2, 4, 8)
+# Where one device is all there is, the model lets gradients cross this link: the usual one of a computer's GPUs.
+MODEL_LINK = (4, 16)  # PCIe generation and lanes
 
 
 class Verdict(StrEnum):
@@ -39,6 +42,34 @@ class Communication:
     high: float
 
 
+NO_MODEL = NotFound("a model of more devices", "no step was measured")
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What more devices would gain if computing shrank as 1 / n: computed, never measured.
+
+    The exchange is as measured here, or, with one device, the gradients cross a link: a ring moves
+    2 (n - 1) / n of them through every device (Patarasuk and Yuan, Journal of Parallel and Distributed
+    Computing 69, 2009), none of it hidden behind computing.
+    """
+
+    speedups: tuple[tuple[int, float], ...]
+    link: str = ""  # empty: the exchange as measured
+    link_bytes_s: float | None = None
+    link_source: str = ""
+    gradient_bytes: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedSpeedups:
+    """What others measured on GPUs: examples a second over those of one, each with as much to do as the one had."""
+
+    name: str
+    source: str
+    speedups: tuple[Speedup, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class ScalingFindings:
     """Everything the charts and words of this page may use beside the points."""
@@ -57,6 +88,8 @@ class ScalingFindings:
     flagged: tuple[tuple[Flag, int], ...] = ()
     failed: tuple[tuple[str, Status, str], ...] = ()
     is_provisional: bool = False
+    model: Model | NotFound = NO_MODEL
+    published: tuple[PublishedSpeedups, ...] = ()
 
     @property
     def is_measured(self) -> bool:
@@ -75,8 +108,11 @@ class ScalingFindings:
 
 
 def find_scaling_findings(points: Sequence[Point]) -> ScalingFindings:
-    """Return what the points say; those measured here come before any other."""
-    ordered = sorted(points, key=lambda p: p.source is not Source.MEASURED)
+    """Return what the points say; those measured here come before any other, published ones stand beside them."""
+    ordered = sorted(
+        (p for p in points if p.source is not Source.PUBLISHED), key=lambda p: p.source is not Source.MEASURED
+    )
+    published = find_published([p for p in points if p.source is Source.PUBLISHED])
     own = [p for p in ordered if (p.source, p.source_note) == (ordered[0].source, ordered[0].source_note)]
     by_series: dict[str, list[Point]] = {}
     provisional = False
@@ -85,23 +121,64 @@ def find_scaling_findings(points: Sequence[Point]) -> ScalingFindings:
         provisional = provisional or is_provisional
     strong = find_speedups(by_series[STRONG])
     verdict, reason = _judge(strong)
+    communication = _find_communication(by_series[STRONG], by_series[SILENT])
     first = own[0] if own else None
     return ScalingFindings(
         device=first.device if first else CPU,
         device_name=first.device_name if first else "",
-        source=first.source if first else Source.MEASURED,
+        source=first.source if first else Source.PUBLISHED if published else Source.MEASURED,
         threads=first.threads if first else None,
         strong=strong,
         weak=_find_weak(by_series[WEAK]),
         serial=find_serial_share(strong),
-        communication=_find_communication(by_series[STRONG], by_series[SILENT]),
+        communication=communication,
         exchange=_find_exchange(by_series[ALL_REDUCE]),
         verdict=verdict,
         reason=reason,
         flagged=tuple((f, n) for f in Flag if (n := sum(f in p.flags for p in own))),
         failed=tuple((p.series, p.status, p.reason) for p in own if p.status is not Status.OK),
         is_provisional=provisional,
+        model=_find_model(strong, communication, by_series[STRONG]),
+        published=published,
     )
+
+
+def _find_model(
+    strong: Sequence[Speedup], communication: Communication | NotFound, steps: Sequence[Point]
+) -> Model | NotFound:
+    """Return the model from the measured exchange, or, with one device, from a link that the reference knows."""
+    if not strong:
+        return NO_MODEL
+    if len(strong) > 1:
+        if isinstance(communication, NotFound):
+            return NotFound(NO_MODEL.what, communication.reason)
+        return _model_of_exchange(strong[-1], communication)
+    one = next((p for p in steps if p.x == 1), None)
+    link = find_pcie_link(*MODEL_LINK)
+    if one is None or not one.median_s or not one.bytes or link is None or link.typical_to_device_bytes_s is None:
+        return NotFound(NO_MODEL.what, "the gradients, or the link, are not known")
+    rate, step_s = link.typical_to_device_bytes_s, one.median_s
+    speedups = tuple((n, step_s / (step_s / n + 2 * (n - 1) / n * one.bytes / rate)) for n in MODEL_COUNTS)
+    return Model(speedups, link.label, rate, link.source, one.bytes)
+
+
+def _model_of_exchange(most: Speedup, communication: Communication) -> Model | NotFound:
+    step = 1 / most.factor  # of the time of one device
+    fixed = communication.share * step
+    counts = [n for n in MODEL_COUNTS if n >= most.workers]
+    if len(counts) < 2:
+        return NotFound(NO_MODEL.what, f"{most.workers} devices were measured")
+    return Model(tuple((n, 1 / ((step - fixed) * most.workers / n + fixed)) for n in counts))
+
+
+def find_published(points: Sequence[Point]) -> tuple[PublishedSpeedups, ...]:
+    """Return what others published, by the name of the run; only weak scaling is read."""
+    found = []
+    for device in dict.fromkeys(p.device for p in points):
+        own = [p for p in points if p.device == device and p.series == WEAK]
+        if speedups := _find_weak(own):
+            found.append(PublishedSpeedups(own[0].device_name, own[0].source_note, speedups))
+    return tuple(found)
 
 
 def _judge(strong: Sequence[Speedup]) -> tuple[Verdict, str]:

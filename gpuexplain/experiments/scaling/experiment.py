@@ -3,6 +3,7 @@
 from gpuexplain.experiments.contract import Experiment
 from gpuexplain.experiments.scaling.chart import draw_main, draw_second
 from gpuexplain.experiments.scaling.conclude import find_scaling_findings, findings_json, flag_points
+from gpuexplain.experiments.scaling.published import default_published, published_results
 from gpuexplain.experiments.scaling.snippet import write_snippet
 from gpuexplain.experiments.scaling.spec import EXPERIMENT_ID, MEASURING_VERSION, ScalingParams, plan_cases
 from gpuexplain.experiments.scaling.words import describe_main, describe_second, find_headline, tell
@@ -39,4 +40,6 @@ SCALING = Experiment(
     x_heading="devices or bytes",
     say_rate=_say_rate,
     headline=find_headline,
+    published=published_results,
+    default_published=default_published,
 )

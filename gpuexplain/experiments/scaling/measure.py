@@ -22,6 +22,7 @@ from gpuexplain.experiments.scaling.spec import (
     threads_per_process,
 )
 from gpuexplain.hardware.cpu import inspect_cpu
+from gpuexplain.hardware.host_load import read_host_and_children
 from gpuexplain.hardware.inspect import inspect_machine
 from gpuexplain.measuring.conditions import ConditionsMonitor
 from gpuexplain.measuring.ledger import Ledger
@@ -34,8 +35,8 @@ from gpuexplain.model import Case, Status
 TIMING = "host clock around each step in every process, the device awaited before and after"
 # All processes load torch and meet: on a slow disk this takes long.
 START_S = 60.0
-# What the plan leaves for starting, warming up and meeting between the cases.
-SAMPLING_SHARE = 0.55
+# Of what is left once the processes have met; the rest is for warming up and meeting between the cases.
+SAMPLING_SHARE = 0.8
 POLL_S = 0.2
 ENDING_S = 5.0
 EXCHANGE_SHARE = 0.25  # of the sampling goes to the exchanges
@@ -51,7 +52,9 @@ def measure(params_json: dict[str, Any], session: Session) -> Outcome:
     count = max(device_counts(device, machine))
     places = [device] * count if device == CPU else gpus[:count]
     group = Group(cases, places, threads_per_process(device, machine) if device == CPU else 0, params.sweep_budget_s)
-    monitor = ConditionsMonitor({d: gpu.uuid for d in places if (gpu := machine.gpu(d)) is not None})
+    # The processes of the group are ours: their work is no load of others.
+    uuids = {d: gpu.uuid for d in places if (gpu := machine.gpu(d)) is not None}
+    monitor = ConditionsMonitor(uuids, read=read_host_and_children)
     return follow(group, cases, session, monitor, machine.device_name(device), params.sweep_budget_s)
 
 
@@ -62,6 +65,8 @@ class Group:
         self._folder = tempfile.TemporaryDirectory(prefix="gpuexplain-")
         meeting_point = str(Path(self._folder.name) / "meeting-point")
         common = {"world": len(places), "threads": threads, "meeting_point": meeting_point}
+        # Loading torch on a busy machine eats into the budget: what is left of it is shared out.
+        common |= {"budget_s": budget_s, "ends_at": time.time() + budget_s}
         plans = [_plan_of(case, cases, budget_s) for case in cases]
         self.lines: queue.Queue[str | None] = queue.Queue()
         self.processes = [

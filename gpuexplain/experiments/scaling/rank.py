@@ -23,6 +23,7 @@ from gpuexplain.experiments.scaling.spec import ALL_REDUCE, SILENT, VALUE_BYTES
 SEED = 0
 WARMUP_STEPS = 3
 FEWEST_SAMPLES, MOST_SAMPLES = 7, 200
+LEAST_SCALE = 0.05
 LEARNING_RATE = 1e-7  # so small that thousands of steps leave the numbers as they were
 
 
@@ -43,14 +44,29 @@ def main(plan: dict[str, Any]) -> None:
         world_size=world,
         timeout=timedelta(seconds=120),
     )
+    scale = agree_on_scale(plan, device)
     groups = {count: dist.new_group(list(range(count))) for count in sorted({c["count"] for c in plan["cases"]})}
     for case in plan["cases"]:
         if rank < case["count"]:
-            found = run_case(case, groups[case["count"]], device)
+            own = {**case, "budget_s": scale * float(case["budget_s"])}
+            found = run_case(own, groups[case["count"]], device)
             if rank == 0:
                 print(json.dumps({"case": case["id"], **found}), flush=True)
         dist.barrier()
     dist.destroy_process_group()
+
+
+def agree_on_scale(plan: dict[str, Any], device: torch.device) -> float:
+    """Return by how much every case's budget shrinks because starting took its time: the first process decides."""
+    scale = scale_of(float(plan["ends_at"]) - time.time(), float(plan["budget_s"]))
+    decided = torch.tensor([scale], dtype=torch.float64, device=device)
+    dist.broadcast(decided, src=0)
+    return float(decided)
+
+
+def scale_of(left_s: float, budget_s: float) -> float:
+    """Return the share of the budget that is left; never under a twentieth, so that every case gets its samples."""
+    return min(1.0, max(LEAST_SCALE, left_s / budget_s))
 
 
 def run_case(case: dict[str, Any], group: Any, device: torch.device) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from gpuexplain.analysis.scaling import SerialShare, Speedup
 from gpuexplain.experiments.contract import Explanation, Headline
-from gpuexplain.experiments.scaling.conclude import Communication, ScalingFindings, Verdict
+from gpuexplain.experiments.scaling.conclude import Communication, Model, PublishedSpeedups, ScalingFindings, Verdict
 from gpuexplain.findings import FitStatus, NotFound, TransferFit
 from gpuexplain.units import (
     format_bandwidth,
@@ -22,6 +22,15 @@ NOTHING_YET = "Nothing is measured yet"
 
 def tell(findings: ScalingFindings) -> Explanation:
     """Return the words of the page."""
+    # Others measured it, nobody here.
+    if not findings.strong and findings.published:
+        return Explanation(
+            answer=tell_published_answer(findings.published[0]),
+            see="\n\n".join(tell_published(published) for published in findings.published),
+            why=_why(),
+            so_what="Press Run: a training step is shared by what is here, GPUs or processes on the CPU.",
+            caveats=tuple(_failures(findings)),
+        )
     # Nothing was measured anywhere.
     if not findings.strong:
         return Explanation(
@@ -53,6 +62,26 @@ def tell_answer(findings: ScalingFindings) -> str:
     return f"{where} {_devices(findings, most.workers)} are {format_factor(most.factor)} as fast as one{share}."
 
 
+def tell_published_answer(published: PublishedSpeedups) -> str:
+    """Return the headline where only others measured."""
+    last = published.speedups[-1]
+    gpus = mark("gpu", f"{say_number(last.workers)} GPUs")
+    return f"In a published run, {gpus} train {format_factor(last.factor)} as fast as one, {_of_ideal(last)}."
+
+
+def tell_published(published: PublishedSpeedups) -> str:
+    """Return one published run with its numbers and its source."""
+    told = [f"{s.workers} GPUs {format_factor(s.factor)}" for s in published.speedups[1:]]
+    return (
+        f"Published, {published.name}: {join_words(told)} the examples of one, each with as much to do as the one had "
+        f"({term('weak scaling')}). Source: {published.source}."
+    )
+
+
+def _of_ideal(speedup: Speedup) -> str:
+    return f"{format_percent(speedup.efficiency)} of the ideal"
+
+
 def _devices(findings: ScalingFindings, count: int) -> str:
     word = "processes" if findings.is_cpu else "GPUs"
     return mark("cpu" if findings.is_cpu else "gpu", f"{say_number(count)} {word}")
@@ -65,7 +94,30 @@ def _see(findings: ScalingFindings) -> list[str]:
         tell_communication(findings.communication),
         tell_serial(findings.serial),
         tell_exchange(findings.exchange) if findings.exchange is not None else "",
+        tell_model(findings.model),
+        *(tell_published(published) for published in findings.published if findings.most is None),
     ]
+
+
+def tell_model(model: Model | NotFound) -> str:
+    """Return what the model of more devices rests on, and what it says of two; "" where there is none."""
+    # No step, or no exchange.
+    if isinstance(model, NotFound):
+        return ""
+    # One device: the gradients would cross a link.
+    if model.link and model.link_bytes_s and model.gradient_bytes:
+        count, factor = next((n, f) for n, f in model.speedups if n > 1)
+        return (
+            f"A model, not a measurement: if {format_size(model.gradient_bytes)} of gradients had to cross "
+            f"{model.link} at {format_bandwidth(model.link_bytes_s)} in a ring (Patarasuk and Yuan, 2009), "
+            f"{say_number(count)} devices as fast as this one would be {format_factor(factor)} as fast. Source of the "
+            f"rate: {model.link_source}."
+        )
+    count, factor = model.speedups[-1]
+    return (
+        f"A model, not a measurement: if computing shrank with every further device and the exchange stayed as "
+        f"measured, {say_number(count)} would be {format_factor(factor)} as fast as one."
+    )
 
 
 def tell_claim(findings: ScalingFindings) -> str:
@@ -75,7 +127,7 @@ def tell_claim(findings: ScalingFindings) -> str:
     if most is None:
         return ""
     claim = f"“{capitalise(say_number(most.workers))} devices are {say_number(most.workers)} times as fast”"
-    ideal = f"{format_factor(most.factor)}{_bounds(most)}, {format_percent(most.efficiency)} of the ideal"
+    ideal = f"{format_factor(most.factor)}{_bounds(most)}, {_of_ideal(most)}"
     match findings.verdict:
         # The whole interval lies at or above 95 % of the ideal.
         case Verdict.HELD:
@@ -101,7 +153,7 @@ def _tell_weak(findings: ScalingFindings) -> str:
     last = findings.weak[-1]
     return (
         f"With a whole batch for every device ({term('weak scaling')}) {_devices(findings, last.workers)} do "
-        f"{format_factor(last.factor)}{_bounds(last)} the examples of one in the same time."
+        f"{format_factor(last.factor)}{_bounds(last)} the examples of one in the same time, {_of_ideal(last)}."
     )
 
 
@@ -178,11 +230,15 @@ def _caveats(findings: ScalingFindings) -> list[str]:
     if findings.is_cpu and findings.threads:
         found.append(
             f"The devices are processes on this CPU, {count_of(findings.threads, 'thread')} each: they share its "
-            "memory and its caches, as GPUs do not."
+            "memory and its caches."
         )
-    # Fewer than four were measured, so the chart shows a law beside them.
-    if findings.most is not None and isinstance(findings.communication, Communication):
-        found.append("The dashed line is a model from the measured share of exchange, not a measurement.")
+    # The chart shows a model beside what was measured.
+    if isinstance(findings.model, Model):
+        found.append("The dotted line without points is a model, not a measurement.")
+    # And what others measured.
+    if findings.published:
+        cited = "; ".join(dict.fromkeys(published.source for published in findings.published))
+        found.append(f"The faint squares were published, not measured here. Source: {cited}.")
     return [text for text in [*found, *_failures(findings)] if text]
 
 
@@ -192,10 +248,14 @@ def _caveats(findings: ScalingFindings) -> list[str]:
 def claim_main(findings: ScalingFindings) -> str:
     """Return the finding of the chart of speed-ups."""
     most = findings.most
+    # Others measured it, nobody here.
+    if not findings.strong and findings.published:
+        last = findings.published[0].speedups[-1]
+        return f"Published: {mark('gpu', f'{last.workers} GPUs')} reach {_of_ideal(last)}"
     # One device, or nothing.
     if most is None:
         return "One device is all there is" if findings.strong else NOTHING_YET
-    return f"{capitalise(_devices(findings, most.workers))} reach {format_percent(most.efficiency)} of the ideal"
+    return f"{capitalise(_devices(findings, most.workers))} reach {_of_ideal(most)}"
 
 
 def claim_second(findings: ScalingFindings) -> str:
@@ -212,7 +272,15 @@ def claim_second(findings: ScalingFindings) -> str:
 def describe_main(findings: ScalingFindings) -> str:
     """Return the text alternative of the chart of speed-ups."""
     told = [f"{s.workers} {format_factor(s.factor)}" for s in findings.strong]
-    return f"Speed-up by number of devices, one batch shared out: {join_words(told) or NOTHING_YET.lower()}."
+    beside = [
+        f" Published, {p.name}: {join_words([f'{s.workers} {format_factor(s.factor)}' for s in p.speedups])}."
+        for p in findings.published
+    ]
+    model = " A dotted line is a model of more." if isinstance(findings.model, Model) else ""
+    return (
+        f"Speed-up by number of devices, one batch shared out: {join_words(told) or NOTHING_YET.lower()}."
+        f"{model}{''.join(beside)}"
+    )
 
 
 def describe_second(findings: ScalingFindings) -> str:

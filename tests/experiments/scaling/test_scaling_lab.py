@@ -12,8 +12,9 @@ from scaling_made import exchanges, make_point, steps
 
 from gpuexplain.experiments.scaling import spec
 from gpuexplain.experiments.scaling.chart import draw_main, draw_second
-from gpuexplain.experiments.scaling.conclude import Communication, Verdict, find_scaling_findings
+from gpuexplain.experiments.scaling.conclude import Communication, Model, Verdict, find_scaling_findings
 from gpuexplain.experiments.scaling.measure import Group, follow
+from gpuexplain.experiments.scaling.published import default_published, published_results
 from gpuexplain.experiments.scaling.snippet import write_snippet
 from gpuexplain.experiments.scaling.spec import ScalingParams, device_counts, plan_cases, threads_per_process
 from gpuexplain.experiments.scaling.words import (
@@ -37,6 +38,8 @@ from gpuexplain.wording.glossary import GLOSSARY
 from gpuexplain.wording.markup import parse, plain
 
 pytest.importorskip("torch")
+
+from gpuexplain.experiments.scaling.rank import scale_of
 
 
 def bare(text: str) -> str:
@@ -137,6 +140,36 @@ def test_weak_scaling_counts_examples() -> None:
     assert (found[-1].workers, found[-1].factor) == (2, pytest.approx(2 / 1.1))
 
 
+def test_one_device_has_a_model_whose_exchange_crosses_a_link() -> None:
+    """100 ms of computing and 2.6 GB of gradients: on two devices 50 ms and 100 ms of exchange."""
+    (one, *weak) = steps(0.1)
+    found = find_scaling_findings([one.model_copy(update={"bytes": 2.6e9}), *weak]).model
+    assert isinstance(found, Model)
+    assert dict(found.speedups) == {
+        1: pytest.approx(1), 2: pytest.approx(2 / 3), 4: pytest.approx(100 / 175), 8: pytest.approx(100 / 187.5),
+    }  # fmt: skip
+    assert found.link == "PCIe 4.0 x16"
+    assert found.link_source
+
+
+@pytest.mark.parametrize(
+    "points", [[], steps(0.1, 0.07), steps(0.1, bytes=None)], ids=["nothing", "no silent step", "no gradients"]
+)
+def test_where_there_is_no_model(points: list[Point]) -> None:
+    """Nothing to base it on."""
+    assert isinstance(find_scaling_findings(points).model, NotFound)
+
+
+def test_published_runs_never_count_as_measured() -> None:
+    """Beside two processes of this machine, and alone."""
+    beside = find_scaling_findings([*steps(0.1, 0.07), *published_results()[0].points])
+    assert (beside.source, len(beside.strong)) == (Source.MEASURED, 2)
+    assert [s.workers for s in beside.published[0].speedups] == [1, 2, 4, 8, 16]
+    alone = find_scaling_findings(published_results()[0].points)
+    assert (alone.strong, alone.weak, alone.verdict) == ((), (), Verdict.CANNOT_TELL)
+    assert default_published(ScalingParams()) == published_results()[0]
+
+
 def test_an_exchange_has_latency_and_rate() -> None:
     """500 us and 1 GB/s."""
     fit = find_scaling_findings([*steps(0.1, 0.07), *exchanges()]).exchange
@@ -212,7 +245,43 @@ def test_processes_are_called_what_they_are() -> None:
     """They share memory and caches, and the dashed line is a model."""
     caveats = tell(find_scaling_findings(steps(0.1, 0.07, silent=0.056))).caveats
     assert any("processes on this CPU, one thread each" in text for text in caveats)
-    assert "The dashed line is a model from the measured share of exchange, not a measurement." in caveats
+    assert "The dotted line without points is a model, not a measurement." in caveats
+
+
+def test_with_one_device_the_page_tells_a_model_and_what_others_published() -> None:
+    """4 MiB of gradients over PCIe 4.0 x16; each with its source, and neither as measured."""
+    one = [p.model_copy(update={"bytes": 4.0 * 2**20}) for p in steps(0.1)]
+    findings = find_scaling_findings([*one, *published_results()[0].points])
+    words = tell(findings)
+    assert bare(words.answer) == (
+        "On this machine there is one device only, so what a second one would gain cannot be measured."
+    )
+    said = bare(words.see)
+    assert (
+        "A model, not a measurement: if 4.00 MiB of gradients had to cross PCIe 4.0 x16 at 26.0 GB/s in a ring (Patarasuk "
+        "and Yuan, 2009), two devices as fast as this one would be 1.99 × as fast. Source of the rate: NVIDIA/nvbandwidth:README.md"
+    ) in said
+    assert (
+        "Published, ResNet-50 on V100, fp32: 2 GPUs 1.97 ×, 4 GPUs 3.89 ×, 8 GPUs 7.73 × and 16 GPUs 15.2 × the examples of "
+        "one, each with as much to do as the one had (weak scaling). Source: NVIDIA/DeepLearningExamples"
+    ) in said
+    assert any(
+        text.startswith("The faint squares were published, not measured here. Source:") for text in words.caveats
+    )
+
+
+def test_where_nobody_measured_here_the_answer_is_a_published_one() -> None:
+    """Said to be one, in the answer and in the title."""
+    findings = find_scaling_findings(published_results()[2].points)
+    assert findings.source is Source.PUBLISHED
+    assert bare(tell(findings).answer) == (
+        "In a published run, 16 GPUs train 11.2 × as fast as one, 70 % of the ideal."
+    )
+    assert bare(claim_main(findings)) == "Published: 16 GPUs reach 70 % of the ideal"
+    assert find_headline(findings) is None
+    assert bare(describe_main(findings)).endswith(
+        "Published, GNMT on V100, mixed precision: 1 1.00 ×, 4 3.05 ×, 8 5.51 × and 16 11.2 ×."
+    )
 
 
 def test_a_failed_group_says_why() -> None:
@@ -247,6 +316,39 @@ def test_every_term_has_its_definition(points: list[Point]) -> None:
 
 
 # -- charts ---------------------------------------------------------------------------------------
+
+
+def test_one_device_is_one_point_beside_a_model_and_published_squares() -> None:
+    """Nothing is drawn as measured but what was."""
+    points = [*(p.model_copy(update={"bytes": 4.0 * 2**20}) for p in steps(0.1)), *published_results()[0].points]
+    figure = draw_main(points, find_scaling_findings(points), "light")
+    by_name = {t.name: t for t in figure.data}
+    assert list(by_name["strong"].x) == [1]
+    assert (by_name["model"].mode, list(by_name["model"].x)) == ("lines", [1, 2, 4, 8])
+    published = by_name["published"]
+    assert (published.marker.symbol, published.line.dash, published.opacity < 1) == ("square-open", "dot", True)
+    assert list(published.x) == [1, 2, 4, 8]
+    assert {"measured", "model", "ResNet-50,<br>published"} <= {a.text for a in figure.layout.annotations}
+
+
+def test_what_a_visitor_lays_beside_is_drawn_faint() -> None:
+    """A published run and an earlier one, which the findings do not know of."""
+    points = steps(0.1, 0.07)
+    earlier = steps(0.1, 0.06, source=Source.RECORDED, source_note="run 1")
+    figure = draw_main([*points, *earlier, *published_results()[1].points], find_scaling_findings(points), "light")
+    by_name = {t.name: t for t in figure.data}
+    assert by_name["strong"].y[1] == pytest.approx(1.43, abs=0.01)
+    assert (by_name["earlier"].y[1], by_name["earlier"].opacity < 1) == (pytest.approx(1.67, abs=0.01), True)
+    assert by_name["published"].opacity < 1
+
+
+def test_published_points_alone_are_drawn_as_published() -> None:
+    """All of them, up to 16 GPUs, and no line that looks measured."""
+    points = list(published_results()[0].points)
+    figure = draw_main(points, find_scaling_findings(points), "dark")
+    assert [t.name for t in figure.data] == ["ideal", "published"]
+    assert max(figure.data[1].x) == 16
+    assert figure.layout.xaxis.title.text == "GPUs"
 
 
 def test_a_model_is_drawn_as_a_model() -> None:
@@ -318,6 +420,15 @@ def test_two_processes_share_a_step_and_agree_on_their_weights() -> None:
     assert all((p.rel_error or 0) < 1e-6 for p in points)
     assert not outcome.cancelled
     assert all(process.poll() is not None for process in group.processes)
+
+
+@pytest.mark.parametrize(
+    ("left_s", "scale"), [(15.0, 1.0), (9.0, 0.6), (0.1, 0.05), (-4.0, 0.05), (30.0, 1.0)],
+    ids=["at once", "6 s to start", "late", "too late", "clock set back"],
+)  # fmt: skip
+def test_a_slow_start_shortens_the_sampling_not_the_list_of_cases(left_s: float, scale: float) -> None:
+    """A budget of 15 seconds includes loading torch twice."""
+    assert scale_of(left_s, 15.0) == pytest.approx(scale)
 
 
 def test_a_cancelled_group_leaves_no_process_behind() -> None:
