@@ -7,8 +7,9 @@ from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
+from e2e_page import settle
 from e2e_server import running_app
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 # Streamlit asks for these relative to a deep link before it finds its base.
@@ -56,17 +57,6 @@ class Watch:
     def _note(self, text: str, location: dict) -> None:
         if not ("404" in text and str(location.get("url", "")).endswith(EXPECTED_404)):
             self.errors.append(f"{text} {location.get('url', '')}")
-
-
-def settle(page: Page) -> None:
-    """Wait until the script has ended, nothing of an earlier run is left (it is drawn faded), and every part is loaded.
-
-    Streamlit loads the code of an element when it first meets one: that of our style sheet too. Not by
-    wait_for_function: it polls by eval, which the page's security policy forbids.
-    """
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for(timeout=20_000)
-    expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=20_000)
-    page.wait_for_load_state("networkidle", timeout=20_000)
 
 
 @pytest.fixture

@@ -51,10 +51,10 @@ sys.addaudithook(_note)
 class Spy:
     """What the pages of a browser did: requests, refused content, and code that should not have run."""
 
-    def __init__(self, browser: Browser, address: str, theme: str = "light") -> None:
+    def __init__(self, browser: Browser, address: str) -> None:
         self.requests: list[str] = []
         self.violations: list[str] = []
-        self.context: BrowserContext = browser.new_context(color_scheme=theme, accept_downloads=True)
+        self.context: BrowserContext = browser.new_context(accept_downloads=True)
         self.context.on("request", lambda request: self.requests.append(request.url))
         self.context.expose_binding("noteViolation", lambda _source, text: self._note(text))
         self.context.add_init_script(
@@ -102,10 +102,10 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningA
         yield app, asked
 
 
-@pytest.fixture(params=["light", "dark"])
-def spy(request: pytest.FixtureRequest, browser: Browser, audited: tuple[RunningApp, Path]) -> Iterator[Spy]:
-    """A watched browser in each theme."""
-    watching = Spy(browser, audited[0].address, request.param)
+@pytest.fixture
+def spy(browser: Browser, audited: tuple[RunningApp, Path]) -> Iterator[Spy]:
+    """A watched browser."""
+    watching = Spy(browser, audited[0].address)
     yield watching
     watching.context.close()
 
