@@ -36,7 +36,7 @@ def show_worked_sum() -> None:
     """Write three inputs and six weights to edit, and the two sums they make."""
     with st.container(border=True, key="by-hand-sum"):
         st.html("<h2>Three inputs, two outputs, by hand. Change any number.</h2>")
-        numbers, worked = st.columns([2, 3], gap="large")
+        numbers, worked = st.columns(2, gap="large")
         with numbers:
             inputs, weights = _ask_for_numbers()
         with worked:
@@ -143,7 +143,7 @@ def _counters_html(count: Count) -> str:
     rows = (
         ("Multiplications", format_count(count.n_multiplications)),
         ("Additions, biases too", format_count(count.n_additions)),
-        ("Together", f"{format_flops(count.flops)} (a floating-point operation each)"),
+        ("Together", f"{format_flops(count.flops)}, two for each multiply-add"),
         ("Do not need each other", f"{format_count(count.n_independent)} outputs of a layer"),
         ("Must follow one another", f"{count_of(count.n_in_a_row, 'layer')}"),
     )

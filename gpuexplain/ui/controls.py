@@ -17,6 +17,7 @@ from gpuexplain.ui.examples import show_examples
 from gpuexplain.ui.url_params import read_params
 
 _UNSET = "automatic"
+_NUMBER_WIDTH_PX = 92  # three of them and no list do
 _WIDTH_PX = 138  # two of them, the presets, More and Run fit in one row at 1280 px
 _SPECIAL = frozenset({"preset", "device", "budget_s"})
 
@@ -45,10 +46,10 @@ def note_url_problems(experiment: Experiment) -> None:
 def show_controls(experiment: Experiment, machine: Machine) -> Controls:
     """Write the widgets and return what they ask for. Must run inside the controls' container."""
     fields = {n: f for n, f in experiment.params_type.model_fields.items() if n not in _SPECIAL}
-    row = {name: field for name, field in fields.items() if _choices(name, field) and not _is_in_more(field)}
+    row = {name: field for name, field in fields.items() if _is_in_row(name, field)}
     given: dict[str, Any] = {"preset": _preset(experiment)}
     for name, field in row.items():
-        given[name] = _choice(name, field)
+        given[name] = _choice(name, field) if _choices(name, field) else _number(name, field, _NUMBER_WIDTH_PX)
     with st.popover("More", icon=":material/tune:", key="lab-more"):
         for name, field in fields.items():
             if name not in row:
@@ -87,9 +88,11 @@ def _label(name: str, field: FieldInfo) -> str:
     return field.title or name.replace("_", " ")
 
 
-def _is_in_more(field: FieldInfo) -> bool:
+def _is_in_row(name: str, field: FieldInfo) -> bool:
+    """Return whether a field stands beside the presets: a list does, a number only where its field says so."""
     extra = field.json_schema_extra
-    return isinstance(extra, dict) and extra.get("place") == "more"
+    place = extra.get("place") if isinstance(extra, dict) else None
+    return place == "row" or (bool(_choices(name, field)) and place != "more")
 
 
 def _widget(name: str, field: FieldInfo) -> object:
@@ -133,7 +136,7 @@ def _choice(name: str, field: FieldInfo) -> str | None:
     return st.selectbox(_label(name, field), options, index=default, key=name, bind="query-params", width=_WIDTH_PX)
 
 
-def _number(name: str, field: FieldInfo) -> float | None:
+def _number(name: str, field: FieldInfo, width_px: int | None = None) -> float | None:
     low, high = _limits(field)
     cast_to = int if _holds_int(field) else float
     return st.number_input(
@@ -145,6 +148,7 @@ def _number(name: str, field: FieldInfo) -> float | None:
         placeholder="not set",
         key=name,
         bind="query-params",
+        width=width_px or "stretch",
     )
 
 

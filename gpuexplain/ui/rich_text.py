@@ -57,10 +57,16 @@ def words_html(words: Words) -> str:
 
 
 def paragraphs(text: str, lead: str = "") -> str:
-    """Return a marked text as ``<p>`` elements; ``lead`` opens the first one in bold."""
+    """Return a marked text as ``<p>`` elements; ``lead`` opens the first one in bold. Sources are small print."""
     parts = [part.strip() for part in text.split("\n\n") if part.strip()]
     opening = f"<strong>{html.escape(lead)}</strong> " if lead else ""
-    return "".join(f"<p>{opening if i == 0 else ''}{to_html(part)}</p>" for i, part in enumerate(parts))
+    return "".join(
+        f"{_opening_tag(part)}{opening if i == 0 else ''}{to_html(part)}</p>" for i, part in enumerate(parts)
+    )
+
+
+def _opening_tag(paragraph: str) -> str:
+    return '<p class="gx-sources">' if paragraph.startswith(("Source: ", "Sources: ")) else "<p>"
 
 
 def _span_html(span: Span) -> str:

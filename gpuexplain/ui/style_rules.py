@@ -19,6 +19,7 @@ RULES = """
 .gx-words h2{font-size:.75rem;font-weight:650;letter-spacing:.08em;text-transform:uppercase;
   color:var(--gx-muted);margin:0 0 .15rem;padding:0}
 .gx-words p{margin:0 0 1rem}
+.gx-words .gx-sources{font-size:.8rem;line-height:1.45;color:var(--gx-muted)}
 .gx-caveats{padding:.7rem .9rem;border-left:3px solid var(--gx-warning);background:var(--gx-warning-soft);
   border-radius:0 .4rem .4rem 0;font-size:.9rem;line-height:1.5}
 .gx-caveats h2{color:var(--gx-warning)}
@@ -46,11 +47,13 @@ RULES = """
 /* a box of facts above the charts */
 .gx-panel{padding:.8rem 1rem;border:1px solid var(--gx-line);border-radius:.5rem;background:var(--gx-background)}
 .gx-panel p:last-child,.gx-panel ul:last-child{margin-bottom:0}
-.gx-panel dl{margin-bottom:.9rem}.gx-panel h2{margin-bottom:.35rem}
+.gx-panel dl{margin-bottom:.9rem;grid-template-columns:13rem 1fr}.gx-panel h2{margin-bottom:.35rem}
 /* the worked sum: the chosen output's products stand out, and what is done at the same time stands in one line */
 .st-key-by-hand-sum h2{font-size:1.05rem;font-weight:650;line-height:1.35;color:var(--gx-text);margin:0;padding:0}
-.st-key-by-hand-sum [data-testid=stNumberInput]{min-width:0}
-.gx-sums,.gx-rounds{list-style:none;margin:0 0 .6rem;padding:0}
+.st-key-by-hand-sum{margin:.6rem 0 .4rem}
+[class*=st-key-by-hand-row]{flex-wrap:nowrap!important}
+[class*=st-key-by-hand-row]>*,[class*=st-key-by-hand-row] [data-testid=stNumberInput]{min-width:0!important}
+.gx-sums,.gx-rounds{list-style:none;margin:0 0 .6rem!important;padding:0!important}
 .gx-sums li{font-size:1.1rem;line-height:1.9;margin:0;padding:0 0 0 .7rem;border-left:3px solid transparent}
 .gx-sums .gx-chosen{color:var(--gx-text);border-left-color:var(--gx-gpu)}
 .gx-chosen .gx-product{padding:.1rem .35rem;border-radius:.3rem;color:var(--gx-gpu);background:var(--gx-gpu-soft);
@@ -68,7 +71,7 @@ RULES = """
 .gx-choice thead th{border-top:0;color:var(--gx-muted);font-weight:400;font-size:.85rem}
 .gx-choice .gx-warning{color:var(--gx-warning)}
 .gx-glossary dt{scroll-margin-top:4rem}
-.gx-glossary dt a{color:var(--gx-text);text-decoration:none;border-bottom:1.5px dotted var(--gx-muted)}
+.gx-glossary dt a{color:var(--gx-text);font-weight:650;text-decoration:none;border-bottom:1.5px dotted var(--gx-muted)}
 .gx-glossary dt a:hover{border-bottom-style:solid}
 .gx-figure{font-size:2rem;font-weight:720;letter-spacing:-.02em;line-height:1.2}
 .gx-visible-cost{font-size:.875rem;color:var(--gx-muted)}
@@ -132,7 +135,7 @@ RULES = """
   .st-key-lab-open{display:block;order:1;align-self:center}
   .st-key-lab-row:not(:has(.st-key-lab-open input:checked))>:not(.st-key-lab-open,.st-key-run,.st-key-cancel){
     display:none}
-  .gx-facts{grid-template-columns:1fr;gap:0}.gx-facts dd{margin-bottom:.5rem}
+  .gx-facts,.gx-panel dl{grid-template-columns:1fr;gap:0}.gx-facts dd{margin-bottom:.5rem}
   .gx-choice thead{display:none}.gx-choice tr,.gx-choice th,.gx-choice td{display:block;padding:.1rem 0;border:0}
   .gx-choice tr{border-top:1px solid var(--gx-line);padding:.4rem 0}
   .gx-choice td::before{content:attr(data-label) ": ";color:var(--gx-muted)}

@@ -32,7 +32,7 @@ JARGON = {
     r"pinned": "pinned memory", r"pageable": "pageable memory", r"latency": "latency", r"break-even": "break-even",
     r"ridge": "ridge point", r"noise floor": "noise floor", r"tensor cores?": "tensor core", r"median": "median",
     r"synchronis\w+": "synchronise", r"inference": "inference", r"processes": "process", r"kernels?": "kernel",
-    r"loading workers?": "loading workers", r"[Cc]all time": "call time", r"[Dd]evice time": "device time",
+    r"loading workers?": "loading workers", r"[Dd]evice time": "device time",
     r"PCIe": "PCIe", r"FLOP/s": "FLOP/s", r"subnormals?": "subnormal", r"AMX": "AMX", r"emulated": "emulated",
     r"vector units?": "vector unit", r"arithmetic intensity": "arithmetic intensity",
     r"out of memory": "out of memory", r"relative error": "relative error", r"batch": "batch",

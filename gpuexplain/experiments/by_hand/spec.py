@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from pydantic import Field
+from pydantic.config import JsonDict
 
 from gpuexplain.errors import InputError
 from gpuexplain.experiments.by_hand.counting import Count
@@ -21,15 +22,23 @@ GPU_PRODUCT = "gpu_product"
 GPU_STACK = "gpu_stack"
 
 LARGEST_WORK = 2**44  # multiply-adds: hours on a CPU; a typing mistake
+_IN_ROW: JsonDict = {"place": "row"}  # beside the presets, not behind "More"
 VALUE_BYTES = BYTES_PER_VALUE[Dtype.FP32]
 
 
 class ByHandParams(Params):
     """The stack: how many examples, how wide, how deep. The defaults are the article's."""
 
-    batch: int = Field(default=256, ge=1, le=65_536, title="Batch", description="examples, 1 to 65536")
-    width: int = Field(default=1024, ge=1, le=16_384, title="Width", description="inputs and outputs, 1 to 16384")
-    depth: int = Field(default=50, ge=1, le=1_000, title="Depth", description="layers, 1 to 1000")
+    batch: int = Field(
+        default=256, ge=1, le=65_536, title="Batch", description="examples, 1 to 65536", json_schema_extra=_IN_ROW
+    )
+    width: int = Field(
+        default=1024, ge=1, le=16_384, title="Width", description="inputs and outputs, 1 to 16384",
+        json_schema_extra=_IN_ROW,
+    )  # fmt: skip
+    depth: int = Field(
+        default=50, ge=1, le=1_000, title="Depth", description="layers, 1 to 1000", json_schema_extra=_IN_ROW
+    )
 
     @property
     def count(self) -> Count:
