@@ -49,7 +49,11 @@ def show_controls(experiment: Experiment, machine: Machine) -> Controls:
     row = {name: field for name, field in fields.items() if _is_in_row(name, field)}
     given: dict[str, Any] = {"preset": _preset(experiment)}
     for name, field in row.items():
-        given[name] = _choice(name, field) if _choices(name, field) else _number(name, field, _NUMBER_WIDTH_PX)
+        if _choices(name, field):
+            given[name] = _choice(name, field)
+        else:
+            with st.container(width=_NUMBER_WIDTH_PX):
+                given[name] = _number(name, field)
     with st.popover("More", icon=":material/tune:", key="lab-more"):
         for name, field in fields.items():
             if name not in row:
@@ -136,7 +140,7 @@ def _choice(name: str, field: FieldInfo) -> str | None:
     return st.selectbox(_label(name, field), options, index=default, key=name, bind="query-params", width=_WIDTH_PX)
 
 
-def _number(name: str, field: FieldInfo, width_px: int | None = None) -> float | None:
+def _number(name: str, field: FieldInfo) -> float | None:
     low, high = _limits(field)
     cast_to = int if _holds_int(field) else float
     return st.number_input(
@@ -148,7 +152,6 @@ def _number(name: str, field: FieldInfo, width_px: int | None = None) -> float |
         placeholder="not set",
         key=name,
         bind="query-params",
-        width=width_px or "stretch",
     )
 
 
