@@ -15,6 +15,7 @@ from gpuexplain.experiments.scaling.spec import ALL_REDUCE, SILENT, STRONG, WEAK
 from gpuexplain.findings import NotFound, TransferFit, to_json
 from gpuexplain.hardware.links import find_pcie_link
 from gpuexplain.model import Flag, Point, Source, Status
+from gpuexplain.units import format_percent
 
 # "n devices are n times as fast" holds when the interval of the speed-up reaches this share of n.
 IDEAL_WITHIN = 0.95
@@ -221,7 +222,10 @@ def _find_communication(strong: Sequence[Point], silent: Sequence[Point]) -> Com
     low, high = 1 - still.ci_high_s / loud.ci_low_s, 1 - still.ci_low_s / loud.ci_high_s
     if high <= 0:
         return NotFound("communication", "the step is no slower with the exchange than without")
-    return Communication(int(loud.x), max(0.0, 1 - still.median_s / loud.median_s), max(0.0, low), high)
+    if low <= 0:
+        most = format_percent(high)
+        return NotFound("communication", f"it is at most {most} of a step, and the intervals allow nothing at all")
+    return Communication(int(loud.x), 1 - still.median_s / loud.median_s, low, high)
 
 
 def _find_exchange(points: Sequence[Point]) -> TransferFit | None:

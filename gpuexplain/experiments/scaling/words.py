@@ -57,7 +57,7 @@ def tell_answer(findings: ScalingFindings) -> str:
     if most is None:
         return f"{where} there is one device only, so what a second one would gain cannot be measured."
     share = ""
-    if isinstance(findings.communication, Communication) and findings.communication.low > 0:
+    if isinstance(findings.communication, Communication):
         share = f", {format_percent(findings.communication.share)} of the step being exchange"
     return f"{where} {_devices(findings, most.workers)} are {format_factor(most.factor)} as fast as one{share}."
 

@@ -4,10 +4,18 @@ from gpuexplain.experiments.contract import Experiment
 from gpuexplain.experiments.step.chart import draw_main, draw_second
 from gpuexplain.experiments.step.conclude import find_step_findings, findings_json, flag_points
 from gpuexplain.experiments.step.snippet import write_snippet
-from gpuexplain.experiments.step.spec import EXPERIMENT_ID, MEASURING_VERSION, StepParams, plan_cases
+from gpuexplain.experiments.step.spec import (
+    EXPERIMENT_ID,
+    IDLE,
+    MEASURING_VERSION,
+    MEMORY_PREFIX,
+    PRODUCT,
+    StepParams,
+    plan_cases,
+)
 from gpuexplain.experiments.step.words import describe_main, describe_second, find_headline, tell
-from gpuexplain.model import Point
-from gpuexplain.units import format_count, format_rate_items
+from gpuexplain.model import Point, Source
+from gpuexplain.units import format_count, format_rate_flops, format_rate_items, format_size
 
 
 def _say_batch(x: float) -> str:
@@ -15,7 +23,12 @@ def _say_batch(x: float) -> str:
 
 
 def _say_rate(point: Point) -> str:
-    return format_rate_items(point.rate_items) if point.rate_items else ""
+    if point.series.startswith(MEMORY_PREFIX) and point.bytes:
+        counted = ", counted" if point.source is Source.MODEL else ""
+        return f"{format_size(point.bytes)}{counted}"
+    if point.rate_flops and point.series == PRODUCT:
+        return format_rate_flops(point.rate_flops)
+    return format_rate_items(point.rate_items) if point.rate_items and point.series != IDLE else ""
 
 
 STEP = Experiment(

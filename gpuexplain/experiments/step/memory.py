@@ -2,6 +2,7 @@
 
 import torch
 
+from gpuexplain.experiments.step.kept import kept_bytes
 from gpuexplain.experiments.step.spec import (
     ACTIVATIONS,
     ADAM_STATES,
@@ -21,7 +22,9 @@ def predict_components(params: StepParams) -> dict[str, int]:
         WEIGHTS: weights,
         GRADIENTS: weights,
         OPTIMISER_STATE: ADAM_STATES * weights,
-        ACTIVATIONS: params.batch * params.size.training_live * BYTES_PER_FP32,
+        ACTIVATIONS: kept_bytes(
+            params.model, *params.shape, params.size, params.batch, is_autocast=params.dtype == "autocast"
+        ),
     }
 
 

@@ -13,6 +13,7 @@ from gpuexplain.errors import InputError
 from gpuexplain.experiments.step import spec
 from gpuexplain.experiments.step.chart import draw_main, draw_second
 from gpuexplain.experiments.step.conclude import Bound, Idle, Verdict, WorkersGain, find_step_findings
+from gpuexplain.experiments.step.experiment import STEP
 from gpuexplain.experiments.step.snippet import write_snippet
 from gpuexplain.experiments.step.spec import StepParams, plan_cases
 from gpuexplain.experiments.step.words import (
@@ -41,6 +42,8 @@ from torch.autograd import DeviceType  # noqa: E402
 from gpuexplain.experiments.step.data import PackedExamples  # noqa: E402
 from gpuexplain.experiments.step.idle import covered_s, work_on_device  # noqa: E402
 from gpuexplain.experiments.step.measure import measure  # noqa: E402
+from gpuexplain.experiments.step.memory import measure_components, predict_components  # noqa: E402
+from gpuexplain.measuring.models import NETWORKS, Workload, build_network  # noqa: E402
 
 
 def bare(text: str) -> str:
@@ -495,6 +498,39 @@ def test_autocast_runs_and_keeps_its_activations_in_16_bits(monkeypatch: pytest.
     assert all(p.status is Status.OK for p in found.values())
     assert found[spec.MEMORY_PREFIX + spec.WEIGHTS].bytes == 4 * 2 * (32 * 32 + 32)
     assert found[spec.STEP_LOADED].shape[3] == 1
+
+
+@pytest.mark.parametrize("model", ["mlp", "convnet", "transformer"])
+@pytest.mark.parametrize("dtype", ["fp32", "autocast"])
+def test_what_a_forward_pass_keeps_is_as_counted_by_hand(
+    model: str, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By torch's own hooks, within 2 %: the norms' running numbers are not counted."""
+    monkeypatch.setitem(spec.SHAPES, model, (64, 2))
+    params = StepParams(model=model, dtype=dtype, batch=8)
+    half = torch.bfloat16 if dtype == "autocast" else None
+    workload = Workload(build_network(NETWORKS[model], 64, 2), "cpu", half, is_training=True)
+    rows = workload.network.make_rows(8, torch.Generator().manual_seed(0))
+    inputs, targets = (t.clone() for t in rows)
+    measured, predicted = measure_components(workload, inputs, targets), predict_components(params)
+    assert measured[spec.ACTIVATIONS] == pytest.approx(predicted[spec.ACTIVATIONS], rel=0.02)
+    assert measured[spec.WEIGHTS] == predicted[spec.WEIGHTS]
+
+
+@pytest.mark.parametrize(
+    ("point", "said"),
+    [
+        (make_point(spec.STEP, 16e-3), "4.00 k examples/s"),
+        (memory()[0], "16.0 MiB"),
+        (memory()[1], "16.0 MiB, counted"),
+        (make_point(spec.IDLE, 4e-3, items=64.0), ""),
+        (make_point(spec.PRODUCT, 10e-3), "200 GFLOP/s"),
+    ],
+    ids=["step", "measured", "counted", "idle", "product"],
+)
+def test_a_table_says_what_each_row_is(point: Point, said: str) -> None:
+    """Bytes are no rate."""
+    assert STEP.say_rate(point).replace(NBSP, " ") == said
 
 
 def test_slow_data_take_longer_to_unpack() -> None:
