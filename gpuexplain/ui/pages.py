@@ -34,10 +34,14 @@ STOPWATCH = PageSpec("stopwatch", "Understand", "The stopwatch trap", ":material
 MEMORY = PageSpec("memory", "Understand", "The memory wall", ":material/landscape:", "memory")
 STEP = PageSpec("step", "Understand", "Anatomy of a training step", ":material/biotech:", "training-step")
 SCALING = PageSpec("scaling", "Understand", "More devices", ":material/hub:", "more-devices")
+NEED = PageSpec("need", "Understand", "Do you need a GPU?", ":material/help:", "need-a-gpu")
 GLOSSARY = PageSpec("glossary", "About", "Glossary", ":material/menu_book:", "glossary")
 METHOD = PageSpec("method", "About", "How we measure", ":material/timer:", "method")
 
-PAGES = (HOME, MATMUL, BATCH, PRECISION, TRANSFER, BY_HAND, WORKERS, STOPWATCH, MEMORY, STEP, SCALING, GLOSSARY, METHOD)
+PAGES = (
+    HOME, MATMUL, BATCH, PRECISION, TRANSFER, BY_HAND, WORKERS, STOPWATCH, MEMORY, STEP, SCALING, NEED,
+    GLOSSARY, METHOD,
+)  # fmt: skip
 
 # The article's story, chapter by chapter; the other pages stand beside it.
 STORY = (BY_HAND, MATMUL, WORKERS, BATCH, PRECISION, MEMORY, TRANSFER)

@@ -156,7 +156,7 @@ def draw_second(points: Sequence[Point], findings: NeedFindings, theme: Theme) -
     figure = go.Figure(layout=base_layout(entity_words(title), theme, left=56, right=24))
     figure.add_scatter(
         x=[c.x for c in timed],
-        y=[c.ratio for c in timed],
+        y=[c.ratio or 0.0 for c in timed],
         mode="lines+markers",
         name="speed-up",
         line={"color": color, "width": 2},

@@ -190,7 +190,7 @@ def _find_zone(good: Sequence[Point]) -> float:
 def _main_x(own: Sequence[Point], workload: str) -> float | None:
     """Return the examples of the call that stands for a workload; None where it has no point."""
     sizes = sorted({p.x for p in own if SERIES[p.series] == (workload, ALL_THREADS)})
-    named = [x for x in sizes if x in {shapes[workload][0] for shapes in SHAPES.values()}]
+    named = [x for x in sizes if x in {shapes[workload][0] for shapes in SHAPES.values()}]  # one of a batch's several
     return next(reversed(named or sizes), None)
 
 

@@ -17,6 +17,7 @@ from gpuexplain.experiments.need.spec import (
     NeedParams,
     Shape,
     plan_cases,
+    stands_for_its_kind,
     why_cpu_only,
 )
 from gpuexplain.experiments.need.text import count_tokens, write_documents
@@ -48,7 +49,7 @@ def measure(params_json: dict[str, Any], session: Session) -> Outcome:
         use_devices(devices)
         outcome = Sweep(
             EXPERIMENT_ID,
-            cases,
+            [case for case in cases if stands_for_its_kind(case)],
             prepare,
             session,
             budget_s=params.sweep_budget_s,
@@ -56,6 +57,8 @@ def measure(params_json: dict[str, Any], session: Session) -> Outcome:
             device_names={device: machine.device_name(device) for device in devices},
             conditions=ConditionsMonitor({d: gpu.uuid for d in devices if (gpu := machine.gpu(d)) is not None}),
             predict=predict_affine_s,
+            # The step's other batches come when every kind of work has had its turn.
+            refine=lambda points, known: [case for case in cases if case not in known],  # noqa: ARG005
         ).run()
         use_threads(threads)
     return outcome

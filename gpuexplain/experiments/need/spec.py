@@ -47,7 +47,7 @@ SHAPES: dict[str, dict[str, Shape]] = {
     },
 }  # fmt: skip
 # The same training step with fewer and with more examples: from how many on does a GPU pay?
-MLP_BATCHES: dict[str, tuple[int, ...]] = {"small": (1, 8, 64, 512, 4096), "medium": (1, 16, 256, 1024, 4096)}
+MLP_BATCHES: dict[str, tuple[int, ...]] = {"small": (1, 8, 64, 512, 2048), "medium": (1, 16, 256, 1024, 4096)}
 
 
 class NeedParams(Params):
@@ -56,6 +56,12 @@ class NeedParams(Params):
     size: Literal["small", "medium"] = Field(
         default="small", title="Size of the work", description="small or medium (about ten times the work)"
     )
+
+
+def stands_for_its_kind(case: Case) -> bool:
+    """Whether a case is needed for the verdict of a workload, not only for the break-even by batch."""
+    workload, _ = SERIES[case.series]
+    return case.shape[0] in {shapes[workload][0] for shapes in SHAPES.values()}
 
 
 def why_cpu_only(workload: str) -> str:
@@ -99,7 +105,8 @@ def _cases(size: str, device: str, machine: Machine) -> Iterator[Case]:
 
 def _case(workload: str, way: str, shape: Shape, device: str, threads: int | None) -> Case:
     moved = input_bytes(workload, shape)
-    flops, memory = 0.0, 4 * moved
+    # What has no version for a GPU needs nothing there.
+    flops, memory = 0.0, 0 if way == ON_GPU else 4 * moved
     if workload in NETWORKS:
         model = size_of(CONVNET if workload == INFERENCE else workload, shape[1], shape[2])
         is_training = workload != INFERENCE

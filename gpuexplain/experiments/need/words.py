@@ -75,8 +75,7 @@ def tell_answer(findings: NeedFindings) -> str:
         comma = "" if where.endswith(",") else ","
         return (
             f"{where}{comma} without a GPU, {count_of(len(findings.cpu), 'kind')} of everyday work {took} on "
-            f"{mark('cpu', 'the CPU')}; more threads pay for {_number(len(paying))} of them. What a GPU would do to "
-            "them was not measured."
+            f"{mark('cpu', 'the CPU')}; {tell_gain(findings)}. What a GPU would do to them was not measured."
         )
     # A GPU was tried, but no pair of times has come of it.
     if not tried:
@@ -86,10 +85,21 @@ def tell_answer(findings: NeedFindings) -> str:
     most = f", most for {NAMES[best.workload]} ({format_factor(best.ratio or 0.0)})" if best else ""
     n_only = len(findings.compared) - len(tried)
     only = f"; {_number(n_only)} more {'runs' if n_only == 1 else 'run'} on the CPU only" if n_only else ""
-    return (
-        f"{where} {mark('gpu', 'the GPU')} pays for {_number(len(paying))} of {_number(len(tried))} kinds of work, "
-        f"copies included{most}{only}."
-    )
+    return f"{where} {tell_gain(findings)}, copies included{most}{only}."
+
+
+def tell_gain(findings: NeedFindings) -> str:
+    """Return for how much of the compared work the other way pays, and for how much that is open."""
+    tried = [c for c in findings.compared if c.ratio is not None]
+    n_paying = len(findings.with_verdict(Verdict.PAYS))
+    n_open = sum(c.verdict is Verdict.CANNOT_TELL for c in tried)
+    who, be = (mark("gpu", "the GPU"), "pays") if findings.has_gpu else ("more threads", "pay")
+    # Too noisy, or too few samples: no verdict at all.
+    if n_open == len(tried):
+        return f"whether {who} {be} can be told for none of them"
+    told = f"{who} {be} for {_number(n_paying)} of {count_of(len(tried), 'kind')} of work"
+    # Some verdicts, some not.
+    return f"{told}, and for {_number(n_open)} that cannot be told" if n_open else told
 
 
 def _number(count: int) -> str:
@@ -231,10 +241,7 @@ def claim_main(findings: NeedFindings) -> str:
     tried = [c for c in findings.compared if c.ratio is not None]
     if not tried:
         return NOTHING_YET
-    paying = len(findings.with_verdict(Verdict.PAYS))
-    if findings.has_gpu:
-        return f"{mark('gpu', 'The GPU')} pays for {_number(paying)} of {_number(len(tried))} kinds of work"
-    return f"No GPU here; more threads pay for {_number(paying)} of {_number(len(tried))} kinds of work"
+    return capitalise(tell_gain(findings)) if findings.has_gpu else f"No GPU here; {tell_gain(findings)}"
 
 
 def claim_second(findings: NeedFindings) -> str:
