@@ -39,7 +39,7 @@ def draw_main(points: Sequence[Point], findings: MemoryFindings, theme: Theme) -
     figure.add_traces(_dots(placed, findings, theme))
     rates = [p.rate_flops for p in placed] + [roof.flops_s for roof in findings.compute]
     rates += [x_range[0] * memory.bytes_s]
-    y_range = log_range(rates, pad=0.06)
+    y_range = log_range(rates, pad=0.12)  # the names under the lowest points
     ticks = [4.0**e for e in range(math.ceil(math.log(x_range[0], 4)), math.floor(math.log(x_range[1], 4)) + 1)]
     figure.update_layout(
         xaxis=_log_axis("operations per byte", (math.log10(x_range[0]), math.log10(x_range[1])), theme, ticks),

@@ -45,12 +45,12 @@ def draw_main(points: Sequence[Point], findings: ScalingFindings, theme: Theme) 
     what = "processes" if findings.strong and findings.is_cpu else "GPUs"
     figure.update_layout(
         xaxis={
-            "title": {"text": what, "font": {"color": palette.muted}},
+            "title": {"text": what, "font": {"size": 12, "color": palette.muted}},
             "tickvals": sorted(x for x in shown if x <= end), "range": [1 - 0.04 * end, end * 1.04], "showgrid": False,
             "zeroline": False, "tickfont": {"color": palette.muted},
         },
         yaxis={
-            "title": {"text": "times as fast as one", "font": {"color": palette.muted}},
+            "title": {"text": "times as fast as one", "font": {"size": 12, "color": palette.muted}},
             "range": [0, max(end, *reached) * 1.06],
             "gridcolor": palette.line, "zeroline": False, "tickfont": {"color": palette.muted},
         },

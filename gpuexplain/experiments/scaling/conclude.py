@@ -103,6 +103,14 @@ class ScalingFindings:
         return self.strong[-1] if len(self.strong) > 1 else None
 
     @property
+    def is_unsure(self) -> bool:
+        """Whether the points do not even say if all devices are faster than one."""
+        most = self.most
+        if most is None or most.low is None or most.high is None:
+            return most is not None
+        return most.low < 1 < most.high
+
+    @property
     def is_cpu(self) -> bool:
         """Whether the devices are processes on a CPU."""
         return self.device == CPU

@@ -56,6 +56,11 @@ def tell_answer(findings: ScalingFindings) -> str:
     # One device: nothing can be shared.
     if most is None:
         return f"{where} there is one device only, so what a second one would gain cannot be measured."
+    # The interval holds both faster and slower, or there is none.
+    if findings.is_unsure:
+        return (
+            f"{where} what {_devices(findings, most.workers)} gain cannot be told: {_say_factor(most)} as fast as one."
+        )
     share = ""
     if isinstance(findings.communication, Communication):
         share = f", {format_percent(findings.communication.share)} of the step being exchange"
@@ -140,6 +145,10 @@ def tell_claim(findings: ScalingFindings) -> str:
             return f"{claim} cannot be judged here ({findings.reason}): {ideal}."
 
 
+def _say_factor(speedup: Speedup) -> str:
+    return f"{format_factor(speedup.factor)}{_bounds(speedup)}"
+
+
 def _bounds(speedup: Speedup) -> str:
     if speedup.low is None or speedup.high is None:
         return ""
@@ -210,6 +219,9 @@ def _so_what(findings: ScalingFindings) -> str:
     # One device.
     if most is None:
         return "Fill the device you have first: a larger batch, lower precision, faster data loading."
+    # Too noisy to say anything of it.
+    if findings.is_unsure:
+        return "Run Thorough, or when the machine is quiet, before deciding on another device."
     # Less than three quarters of the ideal.
     if most.efficiency < 0.75:
         return (
@@ -255,6 +267,9 @@ def claim_main(findings: ScalingFindings) -> str:
     # One device, or nothing.
     if most is None:
         return "One device is all there is" if findings.strong else NOTHING_YET
+    # Too noisy to say.
+    if findings.is_unsure:
+        return f"What {_devices(findings, most.workers)} gain cannot be told"
     return f"{capitalise(_devices(findings, most.workers))} reach {_of_ideal(most)}"
 
 

@@ -39,11 +39,12 @@ def draw_main(points: Sequence[Point], findings: StepFindings, theme: Theme) -> 
             "range": [0, end_s * ROOM_FOR_TEXT], "tickvals": ticks, "gridcolor": palette.line, "zeroline": False,
             "ticktext": [format_time(t, 2) if t else "0" for t in ticks], "tickangle": 0,
             "tickfont": {"color": palette.muted},
-            "title": {"text": "time, one part after the other", "font": {"color": palette.muted}},
+            "title": {"text": "time, one part after the other", "font": {"size": 12, "color": palette.muted}},
         },
         yaxis={
             "tickvals": rows, "ticktext": names, "showgrid": False,
-            "zeroline": False, "range": [-0.7, rows[0] + 0.7], "tickfont": {"color": palette.text},
+            "zeroline": False, "ticklabelstandoff": 6, "range": [-0.7, rows[0] + 0.7],
+            "tickfont": {"color": palette.text},
         },
     )  # fmt: skip
     return figure
@@ -113,7 +114,7 @@ def draw_second(points: Sequence[Point], findings: StepFindings, theme: Theme) -
     figure = go.Figure(layout=base_layout(entity_words(title), theme, left=112, right=24))
     figure.add_bar(
         x=[c.measured_bytes for c in findings.components], y=rows, orientation="h", width=0.55, name="measured",
-        marker={"color": color}, text=[f" {format_size(c.measured_bytes)}" for c in findings.components],
+        marker={"color": color}, text=[f"   {format_size(c.measured_bytes)}" for c in findings.components],
         textposition="outside", textfont={"color": palette.text, "size": 12}, hoverinfo="skip", cliponaxis=False,
     )  # fmt: skip
     counted = [(row, c.predicted_bytes) for row, c in zip(rows, findings.components, strict=True) if c.predicted_bytes]
@@ -124,15 +125,19 @@ def draw_second(points: Sequence[Point], findings: StepFindings, theme: Theme) -
     )  # fmt: skip
     ticks = [most * share for share in (0, 0.5, 1)]
     figure.update_layout(
+        margin_b=72,
         xaxis={
             "range": [0, most * ROOM_FOR_TEXT], "tickvals": ticks, "gridcolor": palette.line, "zeroline": False,
             "ticktext": [format_size(t) if t else "0" for t in ticks], "tickangle": 0,
             "tickfont": {"color": palette.muted},
-            "title": {"text": _axis_title(findings), "font": {"color": palette.muted}},
+            "title": {
+                "text": _axis_title(findings), "standoff": 12, "font": {"size": 12, "color": palette.muted},
+            },
         },
         yaxis={
             "tickvals": rows, "ticktext": [component_name(c.name) for c in findings.components], "showgrid": False,
-            "zeroline": False, "range": [-0.7, len(rows) - 0.3], "tickfont": {"color": palette.text},
+            "zeroline": False, "ticklabelstandoff": 6, "range": [-0.7, len(rows) - 0.3],
+            "tickfont": {"color": palette.text},
         },
     )  # fmt: skip
     return figure

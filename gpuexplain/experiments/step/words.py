@@ -10,7 +10,7 @@ from gpuexplain.experiments.step.conclude import (
     Verdict,
     WorkersGain,
 )
-from gpuexplain.experiments.step.spec import BACKWARD, COPY, FORWARD, LOAD, LOSS, OPTIMISER
+from gpuexplain.experiments.step.spec import BACKWARD, COPY, FORWARD, LOAD, LOSS, OPTIMISER, OPTIMISER_STATE
 from gpuexplain.findings import NotFound
 from gpuexplain.units import (
     format_count,
@@ -248,7 +248,8 @@ def claim_second(findings: StepFindings) -> str:
     largest = max(findings.components, key=lambda c: c.measured_bytes)
     total = sum(c.measured_bytes for c in findings.components)
     share = format_percent(largest.measured_bytes / total) if total else ""
-    return f"{capitalise(_COMPONENT_NAMES[largest.name])} are {share} of {format_size(total)}"
+    be = "is" if largest.name == OPTIMISER_STATE else "are"
+    return f"{capitalise(_COMPONENT_NAMES[largest.name])} {be} {share} of {format_size(total)}"
 
 
 def component_name(name: str) -> str:

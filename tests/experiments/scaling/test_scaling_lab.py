@@ -201,9 +201,13 @@ def test_an_exchange_has_latency_and_rate() -> None:
             steps(0.1, 0.07, flags=(Flag.UNDER_LOAD,)),
             "On this machine, busy with other work meanwhile, two processes are 1.43 × as fast as one.",
         ),
+        (
+            [*steps(0.1), make_point(spec.STRONG, 2.0, 0.07, ci_low_s=0.03, ci_high_s=0.2)],
+            "On this machine what two processes gain cannot be told: 1.43 × (0.495 to 3.37) as fast as one.",
+        ),
         (steps(0.1, 0.07, source=Source.RECORDED), "In a recorded run, two processes are 1.43 × as fast as one."),
     ],
-    ids=["nothing", "processes", "gpus", "one", "busy", "recorded"],
+    ids=["nothing", "processes", "gpus", "one", "busy", "too noisy", "recorded"],
 )
 def test_the_answer(points: list[Point], said: str) -> None:
     """One sentence with its number."""
@@ -250,6 +254,39 @@ def test_processes_are_called_what_they_are() -> None:
     caveats = tell(find_scaling_findings(steps(0.1, 0.07, silent=0.056))).caveats
     assert any("processes on this CPU, one thread each" in text for text in caveats)
     assert "The dotted line without points is a model, not a measurement." in caveats
+
+
+@pytest.mark.parametrize(
+    ("points", "said", "title"),
+    [
+        (
+            steps(0.1, 0.07),
+            "Give every device more to do between exchanges (a larger batch, accumulated gradients) before buying another "
+            "one.",
+            "Two processes reach 71 % of the ideal",
+        ),
+        (
+            steps(0.1, 0.055),
+            "This step shares out well; check again when the model grows, for its gradients grow with it.",
+            "Two processes reach 91 % of the ideal",
+        ),
+        (
+            [*steps(0.1), make_point(spec.STRONG, 2.0, 0.055, ci_low_s=0.03, ci_high_s=0.2)],
+            "Run Thorough, or when the machine is quiet, before deciding on another device.",
+            "What two processes gain cannot be told",
+        ),
+        (
+            steps(0.1),
+            "Fill the device you have first: a larger batch, lower precision, faster data loading.",
+            "One device is all there is",
+        ),
+    ],
+    ids=["badly", "well", "too noisy", "one device"],
+)
+def test_what_to_do_follows_from_what_was_found(points: list[Point], said: str, title: str) -> None:
+    """And the title says no more than the words."""
+    findings = find_scaling_findings(points)
+    assert (bare(tell(findings).so_what), bare(claim_main(findings))) == (said, title)
 
 
 def test_with_one_device_the_page_tells_a_model_and_what_others_published() -> None:

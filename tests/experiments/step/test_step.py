@@ -388,7 +388,7 @@ def test_titles_and_text_alternatives() -> None:
     """The chart's title is its finding."""
     findings = find_step_findings([*points(), *memory()])
     assert bare(claim_main(findings)) == "Backward takes 50 % of the step"
-    assert bare(claim_second(findings)) == "Optimiser state are 44 % of 72.0 MiB"
+    assert bare(claim_second(findings)) == "Optimiser state is 44 % of 72.0 MiB"
     assert bare(describe_main(findings)).startswith("Parts of one training step in order: loading 1.00 ms, forward 4")
     assert "weights 16.0 MiB" in bare(describe_second(findings))
     headline = find_headline(findings)
