@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import typer
 
-from gpuexplain.cli import advising, analysing, machine, measuring, runs, touring  # noqa: F401 - each adds its commands to the app
+from gpuexplain.cli import advising, analysing, machine, measuring, myths, runs, touring  # noqa: F401 - each adds its commands
 from gpuexplain.cli.root import EXIT_BAD_INPUT, EXIT_INTERRUPTED, EXIT_NOTHING_MEASURED, app
 from gpuexplain.errors import EngineError, GpuExplainError, InputError, NothingMeasuredError
 from gpuexplain.logs import configure_logging

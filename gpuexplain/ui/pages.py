@@ -35,12 +35,13 @@ MEMORY = PageSpec("memory", "Understand", "The memory wall", ":material/landscap
 STEP = PageSpec("step", "Understand", "Anatomy of a training step", ":material/biotech:", "training-step")
 SCALING = PageSpec("scaling", "Understand", "More devices", ":material/hub:", "more-devices")
 NEED = PageSpec("need", "Understand", "Do you need a GPU?", ":material/help:", "need-a-gpu")
+MYTHS = PageSpec("myths", "Understand", "Myths on trial", ":material/gavel:", "myths")
 GLOSSARY = PageSpec("glossary", "About", "Glossary", ":material/menu_book:", "glossary")
 METHOD = PageSpec("method", "About", "How we measure", ":material/timer:", "method")
 
 PAGES = (
     HOME, MATMUL, BATCH, PRECISION, TRANSFER, BY_HAND, WORKERS, STOPWATCH, MEMORY, STEP, SCALING, NEED,
-    GLOSSARY, METHOD,
+    MYTHS, GLOSSARY, METHOD,
 )  # fmt: skip
 
 # The article's story, chapter by chapter; the other pages stand beside it.

@@ -13,6 +13,7 @@ _WHY = {
     "precision": "Once every core is busy, the length of a number decides: shorter ones are faster, and less exact.",
     "memory": "Every number must come from memory first. From when on does arithmetic stop waiting for it?",
     "scaling": "One device explained: do two of them go twice as fast?",
+    "myths": "All of it measured: which of the usual beliefs hold on this machine, and which do not?",
     "need": "So much for how it works. Which of your own work would gain from it?",
     "step": "All of it comes together in one training step. What does it wait for?",
     "transfer": "Fast arithmetic gains nothing while it waits for its data. What does the way to the device cost?",

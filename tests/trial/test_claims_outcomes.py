@@ -1,0 +1,54 @@
+"""Every claim of the article is on the list, and every tested one can hold, fail, or be left open by a lab."""
+
+import pytest
+from trial_made import CANNOT_TELL, CASES, HELD, NOT_HELD
+
+from gpuexplain.registry import EXPERIMENTS
+from gpuexplain.trial.claims import CLAIMS, Kind
+from gpuexplain.trial.myths import MYTHS
+
+# The article's claims by number: T is tested by a lab, I is illustrated by one.
+ILLUSTRATED = {3, 5, 8, 25}
+TESTED = set(range(1, 29)) - ILLUSTRATED
+BY_NUMBER = {claim.number: claim for claim in CLAIMS}
+OUTCOMES = (HELD, NOT_HELD, CANNOT_TELL)
+
+
+def test_every_claim_is_listed_once_in_order() -> None:
+    """1 to 28, each tested or illustrated as the article's list says; six myths beside them."""
+    assert [claim.number for claim in CLAIMS] == list(range(1, 29))
+    assert {claim.number for claim in CLAIMS if claim.kind is Kind.TESTED} == TESTED
+    assert [myth.id for myth in MYTHS] == ["M1", "M2", "M3", "M4", "M5", "M6"]
+
+
+def test_every_claim_names_labs_that_exist() -> None:
+    """So do the tests of every myth."""
+    named = {lab for claim in CLAIMS for lab in claim.labs}
+    named |= {question.reading.lab for myth in MYTHS for question in myth.questions}
+    assert named - set(EXPERIMENTS) == set()
+    assert all(claim.labs for claim in CLAIMS)
+
+
+def test_every_tested_claim_has_points_for_all_three_outcomes() -> None:
+    """A claim that no points can refute would be an assertion."""
+    assert set(CASES) == TESTED
+
+
+@pytest.mark.parametrize("number", sorted(CASES))
+@pytest.mark.parametrize("position", range(3), ids=[str(outcome) for outcome in OUTCOMES])
+def test_a_lab_can_say(number: int, position: int) -> None:
+    """From points to findings to the verdict, as in a run."""
+    reading = BY_NUMBER[number].reading
+    assert reading is not None
+    ruling = reading.judge(EXPERIMENTS[reading.lab].find(list(CASES[number][position])))
+    assert (ruling.outcome, bool(ruling.told)) == (OUTCOMES[position], True), ruling
+
+
+@pytest.mark.parametrize("number", sorted(TESTED))
+def test_no_judge_needs_a_point(number: int) -> None:
+    """A run that measured nothing says so."""
+    reading = BY_NUMBER[number].reading
+    assert reading is not None
+    ruling = reading.judge(EXPERIMENTS[reading.lab].find([]))
+    assert ruling.outcome not in (HELD, NOT_HELD)
+    assert ruling.told.endswith(".")
