@@ -2,7 +2,6 @@
 
 from gpuexplain.registry import EXPERIMENTS
 from gpuexplain.ui.adviser import show_adviser
-from gpuexplain.ui.lab import show_lab
+from gpuexplain.ui.lab import Extras, show_lab
 
-show_lab(EXPERIMENTS["need"])
-show_adviser()
+show_lab(EXPERIMENTS["need"], Extras(below=show_adviser))

@@ -22,8 +22,8 @@ class AdviceParams(Params):
         default=100,
         ge=1,
         le=1_000_000_000,
-        title="Passes while the data stay on the device",
-        description="passes over data that was copied once, 1 to 1000000000",
+        title="Passes over the data",
+        description="passes while the data stay on the device, 1 to 1000000000",
     )
     data_mib: float = Field(
         default=1.0, ge=0.0, le=1_000_000.0, title="Data copied in, MiB", description="MiB copied in, 0 to 1000000"

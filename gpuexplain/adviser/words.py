@@ -167,11 +167,15 @@ def tell_fit(side: Side, stack: Stack, entity: str) -> str:
     """Return whether it fits one device's memory."""
     name = mark(entity, "The CPU" if entity == "cpu" else side.name)
     needs = format_size(stack.needed_bytes)
+    memory = f"the {format_size(side.memory_bytes or 0)} that a run may take"
+    # A data sheet counts in powers of ten, or does not say in which.
+    if isinstance(side.one_pass, Span) and side.one_pass.is_bound:
+        memory = f"the {format_significant((side.memory_bytes or 0) / 1e9)} GB of its data sheet"
     match side.fit:
         case Fit.FITS:
-            return f"{name}: {needs} fit the {format_size(side.memory_bytes or 0)} that a run may take."
+            return f"{name}: {needs} fit {memory}."
         case Fit.DOES_NOT_FIT:
-            return f"{name}: {needs} do not fit the {format_size(side.memory_bytes or 0)} that a run may take."
+            return f"{name}: {needs} do not fit {memory}."
         case Fit.CANNOT_TELL:
             return f"{name}: whether {needs} fit is not known, for its memory is not reported."
 

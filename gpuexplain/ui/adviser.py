@@ -28,6 +28,7 @@ from gpuexplain.ui.url_params import read_params
 from gpuexplain.wording.short import format_budget
 
 _POLL_S = 1.0
+_WIDTH_PX = 140  # two beside each other on a phone
 _NUMBERS = ("width", "depth", "batch", "passes", "data_mib")
 
 
@@ -79,7 +80,7 @@ def _number(name: str) -> float | None:
         help=field.description,
         key=f"ask_{name}",
         bind="query-params",
-        width=150,
+        width=_WIDTH_PX,
     )
 
 
@@ -100,11 +101,11 @@ def _show_words(words: AdviceWords) -> None:
     st.markdown(f"**{to_markdown(words.answer)}**")
     st.html(f'<div class="gx-words">{_list(words.facts)}</div>')
     if words.measured:
-        st.html(f'<div class="gx-words"><h3>Predicted and measured</h3>{_list(words.measured)}</div>')
+        st.html(f'<div class="gx-words"><h2>Predicted and measured</h2>{_list(words.measured)}</div>')
     if words.rests_on:
-        st.html(f'<div class="gx-words"><h3>What this rests on</h3>{_list(words.rests_on)}</div>')
+        st.html(f'<div class="gx-words"><h2>What this rests on</h2>{_list(words.rests_on)}</div>')
     if words.missing:
-        st.html(f'<div class="gx-words"><h3>What would make it surer</h3>{_list([t for _, t in words.missing])}</div>')
+        st.html(f'<div class="gx-words"><h2>What would make it surer</h2>{_list([t for _, t in words.missing])}</div>')
         with st.container(horizontal=True, key="adviser-missing"):
             for missing in {m.experiment: m for m, _ in words.missing}.values():
                 _show_link(missing)

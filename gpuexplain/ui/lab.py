@@ -47,11 +47,13 @@ class Extras:
     """What one lab has beside what every lab has.
 
     ``opening`` is written under the title, before the answer. ``panel`` is written above the charts: it writes its
-    widgets and returns what draws the rest from the findings, as often as these change.
+    widgets and returns what draws the rest from the findings, as often as these change. ``below`` is written under the
+    charts and their words, before the tabs.
     """
 
     opening: Callable[[], None] | None = None
     panel: Callable[[Params, Machine], Callable[[Any], None]] | None = None
+    below: Callable[[], None] | None = None
 
 
 NO_EXTRAS = Extras()
@@ -106,6 +108,8 @@ def show_lab(experiment: Experiment, extras: Extras = NO_EXTRAS) -> None:
         if job is None or not job.state.is_active:
             show_neighbours(scene.controls.params.device, machine)
     _show_live(scene, job, boxes)
+    if extras.below is not None:
+        extras.below()
     show_tabs(experiment, scene.controls.params, _shown(scene, job))
     _show_next(experiment)
 

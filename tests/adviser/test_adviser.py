@@ -227,6 +227,7 @@ def test_without_a_gpu_a_bound_is_called_a_bound(store: RunStore) -> None:
         for line in map(bare, words.rests_on)
     )
     assert any(line.startswith("PCIe 4.0 x16, on paper: ") for line in map(bare, words.rests_on))
+    assert bare(words.facts[-1]) == "NVIDIA L4: 36.0 MiB fit the 24.0 GB of its data sheet."
 
 
 def test_a_bound_can_rule_a_part_out(store: RunStore) -> None:

@@ -131,7 +131,7 @@ def _row_text(row: int, comparison: Comparison, cpu_s: float | None, theme: Them
     told = [f"CPU {format_time(cpu_s)}"] if cpu_s else []
     told.append(format_factor(comparison.ratio) if comparison.ratio else "no comparison")
     return {
-        "x": 1, "xref": "paper", "xanchor": "right", "y": row + 0.32, "yref": "y", "yanchor": "middle",
+        "x": 1, "xref": "paper", "xanchor": "right", "y": row + 0.36, "yref": "y", "yanchor": "middle",
         "text": " · ".join(told), "showarrow": False, "font": {"size": 11, "color": PALETTES[theme].muted},
     }  # fmt: skip
 

@@ -153,7 +153,7 @@ def _name_with_ratio(comparison: Comparison) -> str:
 
 
 def _threads(findings: NeedFindings) -> str:
-    return f"all {say_number(findings.threads)} threads" if findings.threads else "all threads"
+    return count_of(findings.threads, "thread") if findings.threads else "all threads"
 
 
 def tell_break_even(findings: NeedFindings) -> str:

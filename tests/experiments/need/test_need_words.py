@@ -125,7 +125,7 @@ def threads_points(one_thread_s: float) -> list[Point]:
         (
             15e-3,
             Verdict.PAYS,
-            "More threads pay for text preprocessing (1.50 × as fast, 1.47 to 1.53): all two threads over one.",
+            "More threads pay for text preprocessing (1.50 × as fast, 1.47 to 1.53): two threads over one.",
         ),
         (
             10e-3,
