@@ -5,13 +5,13 @@ from gpuexplain.experiments.workers.conclude import Verdict as Worked
 from gpuexplain.experiments.workers.conclude import WorkersFindings
 from gpuexplain.findings import NotFound
 from gpuexplain.trial.ruling import Lack, Ruling, cannot_tell, held, not_held, untestable
-from gpuexplain.trial.say import say_device, say_factor
+from gpuexplain.trial.say import say_device, say_factor, say_span
 from gpuexplain.units import format_bandwidth, format_count, format_percent, format_significant, format_time
 from gpuexplain.wording.markup import capitalise
 from gpuexplain.wording.phrases import count_of
 
 # Work limited by bandwidth alone reaches at least this share of what the bandwidth allows.
-NEAR_ROOF = 0.5
+NEAR_ROOF = 0.7
 
 
 # -- cores and threads --------------------------------------------------------------------------
@@ -104,11 +104,15 @@ def judge_bandwidth_decides(findings: MemoryFindings) -> Ruling:
     # The walk has no first step, or it lies above the roof.
     if isinstance(findings.memory, NotFound) or once is None or not once.is_fact:
         return cannot_tell("What limits work that uses each number once cannot be told from this run.")
+    roof = findings.memory
     told = (
         f"Work that uses each number once runs at {format_percent(once.of_roof)} of what a bandwidth of "
-        f"{format_bandwidth(findings.memory.bytes_s)} allows"
+        f"{say_span(roof.bytes_s, roof.low, roof.high, format_bandwidth)} allows"
     )
-    # Near the slope of the roof.
-    if once.bound is Bound.MEMORY and once.of_roof >= NEAR_ROOF:
+    # Few samples: the roof may lie anywhere.
+    if roof.high is None:
+        return cannot_tell(f"{told}. The bandwidth has no interval.")
+    # Near the slope of the roof, even if that is as steep as its interval allows.
+    if once.bound is Bound.MEMORY and once.of_roof * roof.bytes_s / roof.high >= NEAR_ROOF:
         return not_held(f"{told}: bandwidth decides, however much memory there is.")
     return cannot_tell(f"{told}: something else limits it.")

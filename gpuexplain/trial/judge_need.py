@@ -2,7 +2,7 @@
 
 from gpuexplain.experiments.need.conclude import Comparison, CpuTime, NeedFindings, Training, Verdict
 from gpuexplain.experiments.need.spec import CLASSICAL, TEXT, TRAINED, TRANSFORMER
-from gpuexplain.trial.ruling import Lack, Ruling, cannot_tell, held, not_held, untestable
+from gpuexplain.trial.ruling import Lack, Ruling, cannot_tell, held, not_held, untestable, untested
 from gpuexplain.trial.say import THE_CPU, THE_GPU, say_speed
 from gpuexplain.units import format_count, format_time
 from gpuexplain.wording.phrases import join_words
@@ -35,7 +35,7 @@ def _judge_trainings(findings: NeedFindings, workloads: tuple[str, ...]) -> Ruli
     known = [t for t in findings.trainings if t.workload in workloads]
     # None of them was timed.
     if not known:
-        return cannot_tell("No such training was timed.")
+        return untested("No such training was timed.")
     steps = f"{format_count(known[0].n_steps)} steps of training take" if known[0].n_steps > 1 else "training takes"
     times = join_words([f"{format_time(t.time_s)} ({name_work(t.workload)})" for t in known])
     told = f"On {THE_CPU} {steps} {times}."

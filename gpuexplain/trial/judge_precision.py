@@ -4,7 +4,7 @@ from gpuexplain.experiments.devices import CPU
 from gpuexplain.experiments.precision.found import DeviceFindings, FormatFinding, PrecisionFindings
 from gpuexplain.findings import NotFound, Speedup, SpeedVerdict
 from gpuexplain.model import Dtype
-from gpuexplain.trial.ruling import Lack, Ruling, cannot_tell, held, not_held, untestable
+from gpuexplain.trial.ruling import Lack, Ruling, cannot_tell, held, not_held, untestable, untested
 from gpuexplain.trial.say import THE_CPU, say_device, say_speed
 from gpuexplain.units import format_error, format_percent
 from gpuexplain.wording.phrases import say_n
@@ -67,7 +67,10 @@ def _best_of_sixteen(device: DeviceFindings) -> FormatFinding | None:
 def judge_mixed_precision(findings: PrecisionFindings) -> Ruling:
     """Judge that autocast trades some accuracy for speed."""
     told, speedup, error = _autocast(findings)
-    # One of the two was not measured.
+    # Nothing was measured here.
+    if _measured(findings) is None:
+        return untested(told)
+    # One of the two has no time, or the result was not checked.
     if speedup is None or error is None:
         return cannot_tell(told)
     # No 16-bit format ran: nothing was traded.
@@ -88,8 +91,11 @@ def judge_configuring(findings: PrecisionFindings) -> Ruling:
     """Judge that one setting of the framework makes a training step run in mixed precision, by the error."""
     device = _measured(findings)
     error = device.autocast_error if device is not None else None
+    # Nothing was measured here.
+    if device is None:
+        return untested("No training step was measured.")
     # The step was not checked.
-    if device is None or error is None:
+    if error is None:
         return cannot_tell("The training step with autocast was not checked.")
     told = f"With torch.autocast the training step errs by {format_error(error)}"
     # The error is that of a 16-bit format.
@@ -101,7 +107,10 @@ def judge_configuring(findings: PrecisionFindings) -> Ruling:
 def judge_by_itself(findings: PrecisionFindings) -> Ruling:
     """Judge "precision takes care of itself": whether switching to 16 bits has a price or a gain to weigh."""
     told, speedup, error = _autocast(findings)
-    # One of the two was not measured.
+    # Nothing was measured here.
+    if _measured(findings) is None:
+        return untested(told)
+    # One of the two has no time, or the result was not checked.
     if speedup is None or error is None:
         return cannot_tell(told)
     loses = error > ERROR_SHOWS_ABOVE

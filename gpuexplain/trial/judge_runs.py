@@ -20,7 +20,7 @@ from gpuexplain.findings import (
     MemoryFitStatus,
     Saturation,
 )
-from gpuexplain.trial.ruling import Lack, Ruling, cannot_tell, held, not_held, untestable
+from gpuexplain.trial.ruling import Lack, Ruling, cannot_tell, held, not_held, untestable, untested
 from gpuexplain.trial.say import THE_CPU, THE_GPU, say_device, say_factor
 from gpuexplain.units import (
     format_count,
@@ -151,7 +151,7 @@ def judge_batching(findings: BatchFindings) -> Ruling:
     series = findings.headline_series
     # Nothing was timed.
     if series is None or series.smallest is None or series.best is None or series.knee.knee_batch is None:
-        return cannot_tell("Too few batches were measured.")
+        return untested("No batch was measured.")
     knee, smallest = series.knee, series.smallest.batch
     told = f"On {say_device(series.device)} no batch does more examples a second than {say_batch(smallest)}."
     # The usual case: a larger one does.
@@ -187,7 +187,7 @@ def judge_memory_caps(findings: BatchFindings) -> Ruling:
     told += say_batch(ceiling.largest_ran)
     # No batch failed: the search is opt-in.
     if ceiling.first_failed is None or ceiling.agrees is None:
-        return cannot_tell(f"{told}, and none was tried that did not fit.")
+        return untested(f"{told}, and none was tried that did not fit: switch the search for the ceiling on.")
     told += f", the first that did not fit {say_batch(ceiling.first_failed)}."
     return held(told) if ceiling.agrees else not_held(told)
 
@@ -197,7 +197,7 @@ def judge_more_memory(findings: BatchFindings) -> Ruling:
     series = findings.headline_series
     # Nothing was timed.
     if series is None or series.best is None or series.at_knee is None:
-        return cannot_tell("Too few batches were measured.")
+        return untested("No batch was measured.")
     at_knee, best = series.at_knee, series.best
     held_more = _memory_ratio(series.memory, at_knee.batch, best.batch)
     # The memory of a step follows a line.
@@ -237,7 +237,7 @@ def judge_traps(findings: StopwatchFindings) -> Ruling:
     told = " ".join(_say_trap(trap) for trap in traps)
     # Nothing was timed.
     if not traps:
-        return cannot_tell("No product was timed.")
+        return untested("No product was timed.")
     if any(trap.verdict is Trapped.MISLEADS for trap in traps):
         return held(told)
     return not_held(told) if all(trap.verdict is Trapped.HARMLESS for trap in traps) else cannot_tell(told)
@@ -248,7 +248,7 @@ def judge_asynchronous(findings: StopwatchFindings) -> Ruling:
     trap = findings.of(Way.NO_SYNC)
     # Nothing was timed.
     if trap is None:
-        return cannot_tell("No product was timed.")
+        return untested("No product was timed.")
     match trap.verdict:
         # A CPU has no queue.
         case Trapped.ABSENT:

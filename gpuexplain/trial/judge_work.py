@@ -8,7 +8,7 @@ from gpuexplain.experiments.devices import CPU
 from gpuexplain.experiments.step.conclude import BOUND_BY_SHARE, Bound, Idle, Phase, StepFindings, WorkersGain
 from gpuexplain.experiments.step.spec import BACKWARD, COPY, FORWARD, LOAD, LOSS, OPTIMISER
 from gpuexplain.findings import NotFound
-from gpuexplain.trial.ruling import Lack, Ruling, cannot_tell, held, not_held, untestable
+from gpuexplain.trial.ruling import Lack, Ruling, cannot_tell, held, not_held, untestable, untested
 from gpuexplain.trial.say import THE_GPU, say_device, say_factor, say_share, say_span
 from gpuexplain.units import format_count, format_percent, format_rate_items, format_significant, format_time
 from gpuexplain.wording.markup import capitalise
@@ -42,7 +42,7 @@ def judge_layer(findings: ByHandFindings) -> Ruling:
     prediction = next(iter(findings.predictions), None)
     # Nothing of the stack was timed.
     if prediction is None:
-        return cannot_tell("No stack of layers was timed.")
+        return untested("No stack of layers was timed.")
     return _weigh_prediction(prediction)
 
 
@@ -51,7 +51,7 @@ def judge_articles_stack(findings: ByHandFindings) -> Ruling:
     if findings.count is not None and findings.count != ARTICLE.count:
         count = findings.count
         shape = f"{format_count(count.batch)} x {format_count(count.width)} x {format_count(count.depth)}"
-        return cannot_tell(f"Another stack was measured: batch x width x depth = {shape}.")
+        return untested(f"Another stack was measured: batch x width x depth = {shape}.")
     return judge_layer(findings)
 
 
@@ -77,9 +77,12 @@ def _weigh_prediction(p: Prediction) -> Ruling:
 def judge_count(findings: BatchFindings) -> Ruling:
     """Judge that training over many batches is billions of multiply-adds, by the operations of a measured step."""
     series = next((s for s in findings.series if s.name.mode == "training" and s.best is not None), None)
-    # No training step was timed, or its operations are not known.
-    if series is None or series.best is None or not series.best.rate_flops:
-        return cannot_tell("No training step of known operations was measured.")
+    # No training step was timed.
+    if series is None or series.best is None:
+        return untested("No training step was measured.")
+    # A step from a file, whose operations nobody counted.
+    if not series.best.rate_flops:
+        return cannot_tell("The operations of the training step are not known.")
     per_step = series.best.rate_flops * series.best.step_s / 2
     told = (
         f"A training step of {format_count(series.best.batch)} examples is {_say_number(per_step)} multiply-adds; "
@@ -101,9 +104,9 @@ def _say_number(count: float) -> str:
 def judge_products(findings: StepFindings) -> Ruling:
     """Judge that forward and backward, which are mostly products, are most of what a step computes."""
     share, low, high = _share_of(findings, (FORWARD, BACKWARD), (FORWARD, LOSS, BACKWARD, OPTIMISER))
-    # A part has no time.
+    # No step was taken apart, or a part of it failed.
     if share is None:
-        return cannot_tell("Forward or backward has no time.")
+        return untested("Forward or backward has no time.")
     told = f"Forward and backward are {say_share(share, low, high)} of the computing of a step."
     # Few samples: no bounds.
     if low is None or high is None:
@@ -117,7 +120,7 @@ def judge_inference(findings: StepFindings) -> Ruling:
     """Judge that inference with one example leaves the device that trains mostly idle."""
     # One of the two has no time.
     if not findings.inference_s or not findings.examples_s or not findings.batch:
-        return cannot_tell("Inference with one example, or the training step, has no time.")
+        return untested("Inference with one example, or the training step, has no time.")
     one = 1 / findings.inference_s
     share = one / (TRAINING_PASSES * findings.examples_s)
     told = (
@@ -132,6 +135,9 @@ def judge_inference(findings: StepFindings) -> Ruling:
 def judge_starved(findings: StepFindings) -> Ruling:
     """Judge that a training loop is starved by something other than arithmetic."""
     verdict = findings.verdict
+    # No step was taken apart.
+    if not findings.phases:
+        return untested("No training step was measured.")
     # The parts do not say what binds the step.
     if isinstance(verdict, NotFound):
         return cannot_tell(f"What the step waits for cannot be told: {verdict.reason}.")
@@ -163,7 +169,7 @@ def judge_loading(findings: StepFindings) -> Ruling:
     share, low, high = _share_of(findings, (LOAD,), tuple(phase.name for phase in findings.phases))
     # Loading or computing has no time.
     if share is None or not {FORWARD, BACKWARD} <= {phase.name for phase in findings.phases}:
-        return cannot_tell("Loading, or the rest of the step, has no time.")
+        return untested("Loading, or the rest of the step, has no time.")
     told = f"Loading, which runs on the CPU, takes {say_share(share, low, high)} of a training step."
     if isinstance(findings.idle, Idle) and findings.device != CPU:
         idle = say_share(findings.idle.share, findings.idle.low, findings.idle.high)

@@ -55,3 +55,8 @@ def cannot_tell(told: str) -> Ruling:
 def untestable(lack: Lack, told: str) -> Ruling:
     """Return that the points lack what the claim is about."""
     return Ruling(Outcome.UNTESTABLE, told, lack)
+
+
+def untested(told: str) -> Ruling:
+    """Return that the run left out what the claim is about, although it could have had it."""
+    return Ruling(Outcome.UNTESTED, told)

@@ -86,7 +86,10 @@ def tell_answer(answer: Answer) -> str:
         # The lab has no run.
         case Outcome.UNTESTED if answer.exhibit is None:
             return "Not tested yet."
-        # The lab has a run, and left out the device that this is about.
+        # The lab has a run that left out what this is about.
+        case Outcome.UNTESTED if lack is None:
+            return f"Not tested yet. {told}"
+        # It left out the device.
         case Outcome.UNTESTED:
             return f"Not tested yet: the last run left out the device that this is about. {told}"
         # There is no run, and none would help.

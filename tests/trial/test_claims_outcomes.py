@@ -1,11 +1,15 @@
 """Every claim of the article is on the list, and every tested one can hold, fail, or be left open by a lab."""
 
+import batch_made
 import pytest
 from trial_made import CANNOT_TELL, CASES, HELD, NOT_HELD
 
 from gpuexplain.registry import EXPERIMENTS
 from gpuexplain.trial.claims import CLAIMS, Kind
+from gpuexplain.trial.judge_runs import judge_memory_caps
+from gpuexplain.trial.judge_work import judge_articles_stack
 from gpuexplain.trial.myths import MYTHS
+from gpuexplain.trial.ruling import Outcome
 
 # The article's claims by number: T is tested by a lab, I is illustrated by one.
 ILLUSTRATED = {3, 5, 8, 25}
@@ -52,3 +56,16 @@ def test_no_judge_needs_a_point(number: int) -> None:
     ruling = reading.judge(EXPERIMENTS[reading.lab].find([]))
     assert ruling.outcome not in (HELD, NOT_HELD)
     assert ruling.told.endswith(".")
+
+
+def test_a_run_that_left_it_out_tested_nothing() -> None:
+    """Another stack, no search for the ceiling: no noise, and no verdict."""
+    another = [p.model_copy(update={"shape": (8, *p.shape[1:])}) for p in CASES[4][0]]
+    ruling = judge_articles_stack(EXPERIMENTS["by_hand"].find(another))
+    assert (ruling.outcome, ruling.told) == (
+        Outcome.UNTESTED,
+        "Another stack was measured: batch x width x depth = 8 x 1,024 x 50.",
+    )
+    ruling = judge_memory_caps(EXPERIMENTS["batch"].find(batch_made.cpu_points()))
+    assert ruling.outcome is Outcome.UNTESTED
+    assert ruling.told.endswith("none was tried that did not fit: switch the search for the ceiling on.")

@@ -2,6 +2,7 @@
 
 import batch_made
 import matmul_made
+import memory_made
 import precision_made
 import pytest
 import scaling_made
@@ -128,6 +129,18 @@ MYTH_CASES = {
         exhibits(batch=noisy(batch_made.cpu_points())),
         CANNOT_TELL,
         "On the CPU batch 4,096 does 24.4 k examples/s, 1.07 × those of batch 1,024, and holds 2.20 × the memory (110 MiB); whether more would be faster cannot be told.",
+    ),
+    "M3 fails by its bandwidth": (
+        "M3",
+        exhibits(memory=memory_made.points()),
+        NOT_HELD,
+        "Work that uses each number once runs at 100 % of what a bandwidth of 10.0 GB/s (9.90 GB/s to 10.1 GB/s) allows: bandwidth decides, however much memory there is.",
+    ),
+    "M3 is open where something else limits": (
+        "M3",
+        exhibits(memory=[*memory_made.points(1)[:-1], memory_made.walk_point(1, 2.0)]),
+        CANNOT_TELL,
+        "Work that uses each number once runs at 50 % of what a bandwidth of 10.0 GB/s (9.90 GB/s to 10.1 GB/s) allows: something else limits it.",
     ),
     "M4 fails": (
         "M4",

@@ -143,7 +143,7 @@ CASES: dict[int, tuple[Points, Points, Points]] = {
         precision_made.make_steps(0.5, **_H2D),
         precision_made.make_steps(1.1, spread=0.3, **_H2D),
     ),
-    13: (_ceiling(2**19), _ceiling(2**13), batch_made.cpu_points()),
+    13: (_ceiling(2**19), _ceiling(2**13), batch_made.affine(batch_made.CPU, 4e-3, 40e-6)),
     14: (memory_made.points(), _WALK_AT_ROOF, memory_made.points(1)),
     15: (_LINK, _FAST_LINK, transfer_made.copies(transfer_spec.H2D_PINNED, 1e-12, 500e9, noise=0.5)),
     16: (_pieces(9e-6), _pieces(0.0), _pieces(0.3e-6, noise=0.04)),
