@@ -1,7 +1,8 @@
 """One layer by hand: a worked sum to edit, and what a stack of such layers adds up to."""
 
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import streamlit as st
 
@@ -9,7 +10,7 @@ from gpuexplain.errors import GpuExplainError
 from gpuexplain.experiments.by_hand.conclude import ByHandFindings
 from gpuexplain.experiments.by_hand.counting import Count, Output, Round, list_rounds, work_out
 from gpuexplain.experiments.by_hand.forecast import find_forecasts
-from gpuexplain.experiments.by_hand.spec import ByHandParams
+from gpuexplain.experiments.by_hand.spec import EXPERIMENT_ID, ByHandParams
 from gpuexplain.experiments.by_hand.words import tell_forecast
 from gpuexplain.experiments.devices import CPU, resolve_device
 from gpuexplain.hardware.machine import Machine
@@ -26,7 +27,7 @@ INPUTS = (1.0, 2.0, 3.0)
 WEIGHTS = ((4.0, 5.0), (6.0, 7.0), (8.0, 9.0))
 LARGEST = 1e6  # of a number that a visitor types
 _RUNS_TO_READ = 20  # of each experiment whose products have a rate
-_RATED = ("matmul", "by_hand")
+_RATED = ("matmul", EXPERIMENT_ID)
 
 
 # -- the worked sum -------------------------------------------------------------------------------
@@ -118,7 +119,7 @@ def make_forecast_panel(params: Params, machine: Machine) -> Callable[[ByHandFin
     except GpuExplainError:  # said above, beside the controls
         device = CPU
     devices = [CPU, *([device] if device != CPU else [])]
-    forecasts = find_forecasts(params.count, devices, _stored_points(machine))
+    forecasts = find_forecasts(params.count, devices, _points_before(params, machine))
 
     def show_forecast(findings: ByHandFindings) -> None:
         measured = {p.device: p for p in findings.predictions}
@@ -132,10 +133,16 @@ def make_forecast_panel(params: Params, machine: Machine) -> Callable[[ByHandFin
     return show_forecast
 
 
-def _stored_points(machine: Machine) -> list[Point]:
-    runs = (run for experiment_id in _RATED for run in runs_here(experiment_id, machine)[:_RUNS_TO_READ])
-    newest_first = sorted(runs, key=lambda run: run.created_at, reverse=True)
+def _points_before(params: ByHandParams, machine: Machine) -> list[Point]:
+    """Return what this machine measured of other questions, newest first: a run must not predict itself."""
+    runs = [run for experiment_id in _RATED for run in runs_here(experiment_id, machine)[:_RUNS_TO_READ]]
+    others = [run for run in runs if not (run.experiment == EXPERIMENT_ID and _is_of(params, run.params))]
+    newest_first = sorted(others, key=lambda run: run.created_at, reverse=True)
     return [point for run in newest_first for point in load_points(run).points]
+
+
+def _is_of(params: ByHandParams, measured: Mapping[str, Any]) -> bool:
+    return all(measured.get(name) == getattr(params, name) for name in ("batch", "width", "depth"))
 
 
 def _counters_html(count: Count) -> str:
@@ -149,6 +156,4 @@ def _counters_html(count: Count) -> str:
     )
     facts = "".join(f"<dt>{name}</dt><dd>{html.escape(fact)}</dd>" for name, fact in rows)
     size = " x ".join(format_count(n) for n in (count.batch, count.width, count.width, count.depth))
-    return (
-        f'<h2>A stack of such layers: {size}</h2><dl class="gx-facts">{facts}</dl><h2>Predicted before measuring</h2>'
-    )
+    return f'<h2>A stack of such layers: {size}</h2><dl class="gx-facts">{facts}</dl><h2>Predicted by the rates stored so far</h2>'

@@ -17,7 +17,7 @@ from gpuexplain.ui.examples import show_examples
 from gpuexplain.ui.url_params import read_params
 
 _UNSET = "automatic"
-_NUMBER_WIDTH_PX = 92  # three of them and no list do
+_NUMBER_WIDTH_PX = 78  # three of them and no list do
 _WIDTH_PX = 138  # two of them, the presets, More and Run fit in one row at 1280 px
 _SPECIAL = frozenset({"preset", "device", "budget_s"})
 

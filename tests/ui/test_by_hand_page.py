@@ -15,6 +15,9 @@ from by_hand_made import cpu_points
 from gpuexplain.engine.jobs import JobState
 from gpuexplain.experiments.by_hand.spec import ByHandParams
 from gpuexplain.experiments.matmul.spec import MatmulParams
+from gpuexplain.hardware.machine import Machine
+from gpuexplain.store.run import RunState
+from gpuexplain.store.runs import RunStore
 from gpuexplain.units import NBSP
 
 Open = Callable[..., AppTest]
@@ -97,6 +100,19 @@ def test_a_run_stands_beside_what_was_predicted(open_page: Open, keep_run, runne
     runner.change("run-1", points=tuple(cpu_points()))
     at.run()
     assert "Measured: 210 ms, 0.782 × the prediction." in said(at)
+
+
+def test_a_run_does_not_predict_itself(open_page: Open, store: RunStore, machine: Machine) -> None:
+    """Its product says nothing of its own stack beforehand, but of another depth's."""
+    params = ByHandParams()
+    run_id = store.create_run(
+        experiment="by_hand", measuring_version=1, key="k", params=params.model_dump(mode="json"), device="cpu",
+        machine=machine,
+    )  # fmt: skip
+    store.save_points(run_id, cpu_points())
+    store.finish_run(run_id, RunState.DONE, "")
+    assert "On the CPU: no rate is stored yet, so nothing predicts it. Measured: 210 ms." in said(open_page("by_hand"))
+    assert "On the CPU: 40.0 ms predicted" in said(open_page("by_hand", depth="10"))
 
 
 def test_a_failed_run_keeps_the_sum_and_the_forecast(open_page: Open, runner: FakeRunner) -> None:

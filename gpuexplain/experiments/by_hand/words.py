@@ -153,10 +153,16 @@ def claim_main(findings: ByHandFindings) -> str:
     if not judged:
         return NOTHING_YET
     first = judged[0]
-    # Near, or by what factor not.
-    if first.verdict is Verdict.HELD:
-        return f"One product predicts the stack within {format_percent(first.near)}"
-    return f"The stack takes {format_factor(first.factor or 1.0)} what one product predicts"
+    match first.verdict:
+        # Near, by both intervals.
+        case Verdict.HELD:
+            return f"One product predicts the stack within {format_percent(first.near)}"
+        # By what factor not.
+        case Verdict.NOT_HELD:
+            return f"The stack takes {format_factor(first.factor or 1.0)} what one product predicts"
+        # Too uncertain.
+        case _:
+            return "Whether one product predicts the stack cannot be told yet"
 
 
 def claim_second(findings: ByHandFindings) -> str:

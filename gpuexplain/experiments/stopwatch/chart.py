@@ -263,9 +263,11 @@ def draw_second(points: Sequence[Point], findings: StopwatchFindings, theme: The
             figure.add_scatter(
                 x=x, y=times_s, mode="markers", name=name, marker=marker, hovertext=text, hoverinfo="text"
             )
-            # Each name over its own points: the few at the left, the many by their right end.
+            # Each name by its own points: the cold call's above, the few of the warm-up below, the many at the right.
             at, anchor = (x[-1], "right") if name == "samples" else (x[0], "left")
-            place = {"x": at, "xanchor": anchor, "y": math.log10(max(times_s)), "yanchor": "bottom", "yshift": 8}
+            below = name == "warm-up"
+            place = {"x": at, "xanchor": anchor, "y": math.log10(min(times_s) if below else max(times_s))}
+            place |= {"yanchor": "top", "yshift": -8} if below else {"yanchor": "bottom", "yshift": 8}
             figure.add_annotation(note(name, shade, theme, **place))
             position += len(times_s)
     figure.update_layout(_sample_axes([t for _, times, _, _ in groups for t in times], palette))
@@ -277,7 +279,7 @@ def _is_shown(point: Point, findings: StopwatchFindings) -> bool:
 
 
 def _sample_axes(times_s: Sequence[float], palette: Any) -> dict[str, Any]:
-    span = (math.log10(min(times_s)) - 0.15, math.log10(max(times_s)) + 0.3)
+    span = (math.log10(min(times_s)) - 0.3, math.log10(max(times_s)) + 0.3)
     marks = [m * 10.0**e for e in range(math.floor(span[0]), math.ceil(span[1]) + 1) for m in (1, 2, 5)]
     ticks = [t for t in marks if span[0] <= math.log10(t) <= span[1]]
     return {

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from gpuexplain.experiments.stopwatch.conclude import StopwatchFindings, Trap, Verdict
 from gpuexplain.experiments.stopwatch.spec import COLD, MISTAKES, Way, ways_on
+from gpuexplain.experiments.stopwatch.words import say_why
 from gpuexplain.units import format_factor, format_percent, format_time
 from gpuexplain.wording.markup import capitalise
 
@@ -49,7 +50,7 @@ def _shown(trap: Trap, right_s: float) -> Shown:
     is_off = trap.verdict is Verdict.MISLEADS
     return Shown(
         trap.id, capitalise(mistake.name).replace("`", ""), wrong, format_time(right_s), _say_factor(trap), is_off,
-        _say_why(trap, mistake.why),
+        _say_why(trap),
     )  # fmt: skip
 
 
@@ -67,10 +68,10 @@ def _say_factor(trap: Trap) -> str:
     return f"{format_factor(trap.factor)} the right one"
 
 
-def _say_why(trap: Trap, why: str) -> str:
+def _say_why(trap: Trap) -> str:
     match trap.verdict:
         case Verdict.MISLEADS:
-            return f"{capitalise(why)}."
+            return f"{capitalise(say_why(trap))}."
         # Within the bounds of a tie.
         case Verdict.HARMLESS if trap.id != Way.SINGLE:
             return f"Harmless here: within {format_percent(0.05, 1)} of the right figure."

@@ -35,20 +35,29 @@ class Mistake:
 
     name: str  # as a sentence names it: "no synchronise"
     why: str  # what the clock really saw
+    why_less: str = ""  # where the figure is too small, and that needs another reason
 
 
 # COLD is no series: it is the first call of RIGHT, taken for the answer.
 COLD = "no_warm_up"
 MISTAKES: dict[str, Mistake] = {
     Way.NO_SYNC: Mistake("no synchronise", "the clock stopped when the call was queued, not when the work was done"),
-    COLD: Mistake("no warm-up", "the first call also loads libraries, picks a kernel and touches fresh memory"),
+    COLD: Mistake(
+        "no warm-up",
+        "the first call also loads libraries, picks a kernel and touches fresh memory",
+        "one call says little, whichever it is: this first one met a quieter moment than most",
+    ),
     Way.SINGLE: Mistake("one sample", "a single call may meet cold caches or another program; the median does not"),
     Way.ITEM: Mistake("`.item()` in the loop", "every call also waits for one number to reach the program"),
     Way.CONSTANTS: Mistake(
         "constants as input", "equal bits switch fewer transistors, so a card at its power limit may clock higher"
     ),
     Way.COPIES: Mistake("copies included", "the time of the link was added to that of the product"),
-    Way.ONE_THREAD: Mistake("one CPU thread", "the other cores were idle: some timers set this without saying so"),
+    Way.ONE_THREAD: Mistake(
+        "one CPU thread",
+        "the other cores were idle: some timers set this without saying so",
+        "here the threads were in each other's way, so fewer of them look better than what a program gets",
+    ),
     Way.DISTURBED: Mistake("caches disturbed", "other data had pushed the operands out of the caches"),
 }
 _CPU_WAYS = (Way.RIGHT, Way.SINGLE, Way.ITEM, Way.CONSTANTS, Way.DISTURBED)

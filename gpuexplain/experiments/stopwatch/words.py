@@ -93,7 +93,7 @@ def tell_trap(trap: Trap) -> str:
             return f"**{name}**: nine in ten single calls show {spread} the right figure; {mistake.why}."
         # The figure is off by more than chance.
         case Verdict.MISLEADS if trap.wrong_s is not None:
-            return f"**{name}**: {format_time(trap.wrong_s)}, {_say_off(trap)}; {mistake.why}."
+            return f"**{name}**: {format_time(trap.wrong_s)}, {_say_off(trap)}; {say_why(trap)}."
         # The figure is the same within the bounds of a tie.
         case Verdict.HARMLESS:
             return f"**{name}**: harmless here, within {format_percent(0.05, 1)} of the right figure."
@@ -103,6 +103,12 @@ def tell_trap(trap: Trap) -> str:
         # Too few samples, too wide intervals, or the case failed.
         case _:
             return f"**{name}**: cannot tell, {trap.reason}."
+
+
+def say_why(trap: Trap) -> str:
+    """Return why a figure is wrong, by the side on which it is."""
+    mistake = MISTAKES[trap.id]
+    return mistake.why_less if mistake.why_less and (trap.factor or 1.0) < 1 else mistake.why
 
 
 def _why(findings: StopwatchFindings) -> str:

@@ -48,6 +48,16 @@ def test_a_figure_that_is_too_small_is_called_so() -> None:
     assert (bare(found.wrong), bare(found.factor)) == ("10.0 µs", "100 × too little")
 
 
+def test_too_small_a_figure_has_a_reason_of_its_own() -> None:
+    """A first call that is fast has not loaded libraries; fewer threads that are faster were not short of cores."""
+    found = find_stopwatch_findings(
+        cpu_points(**{Way.RIGHT: {"first_call_s": 0.5e-3}, Way.ONE_THREAD: {"median_s": 0.5e-3}})
+    )
+    cold, threads = show_mistakes(found, [COLD, Way.ONE_THREAD])
+    assert cold.why == "One call says little, whichever it is: this first one met a quieter moment than most."
+    assert threads.why.startswith("Here the threads were in each other's way")
+
+
 @pytest.mark.parametrize(
     ("changes", "mistake", "why"),
     [
