@@ -38,6 +38,7 @@ IDLE_TIMING = {
     False: "the step, less the time in which the profiler saw a kernel or a copy run",
 }
 PROFILED_STEPS = 5
+HAND_OVER_S = 1.0  # between two looks at what was measured so far
 N_EXAMPLES = 2**20  # of the data set, whose rows repeat
 WARMUP_STEPS = 3
 MOST_SAMPLES = 400
@@ -87,6 +88,8 @@ class Bench:
         self._started_s = time.perf_counter()
         self._tracks = {series: Track(case) for series, case in cases.items()}
         self._cancelled = False
+        self._handed_over_s = 0.0
+        self._n_handed_over: dict[str, int] = {}
 
     def run(self) -> Outcome:
         """Time everything in turn; out of memory ends what did not fit."""
@@ -247,6 +250,16 @@ class Bench:
     def _tell(self, share: str) -> None:
         elapsed_s = time.perf_counter() - self._started_s
         self._session.progress(self._ledger.progress(f"timing {share.replace('_', ' ')}", elapsed_s))
+        if elapsed_s - self._handed_over_s >= HAND_OVER_S:
+            self._hand_over_new(elapsed_s)
+
+    def _hand_over_new(self, elapsed_s: float) -> None:
+        """Show what has grown since the last time: outside the timed parts, and not after each of them."""
+        for series, track in self._tracks.items():
+            if len(track.samples_s) > self._n_handed_over.get(series, 0):
+                self._hand_over(series)
+                self._n_handed_over[series] = len(track.samples_s)
+        self._handed_over_s = elapsed_s
 
     # -- memory and points --------------------------------------------------------------------------
 
