@@ -156,4 +156,5 @@ def _counters_html(count: Count) -> str:
     )
     facts = "".join(f"<dt>{name}</dt><dd>{html.escape(fact)}</dd>" for name, fact in rows)
     size = " x ".join(format_count(n) for n in (count.batch, count.width, count.width, count.depth))
-    return f'<h2>A stack of such layers: {size}</h2><dl class="gx-facts">{facts}</dl><h2>Predicted by the rates stored so far</h2>'
+    stack = f'<h2>A stack of such layers: {size}</h2><dl class="gx-facts">{facts}</dl>'
+    return f"{stack}<h2>Predicted by the rates stored so far</h2>"
