@@ -238,19 +238,19 @@ def _failures(findings: ScalingFindings) -> list[str]:
 
 def _caveats(findings: ScalingFindings) -> list[str]:
     found = [tell_flag("these steps", flag, count) for flag, count in findings.flagged]
+    # The chart shows what others measured.
+    if findings.published:
+        cited = "; ".join(dict.fromkeys(published.source for published in findings.published))
+        found.append(f"The faint squares were published, not measured here. Source: {cited}.")
     # The devices are processes of one CPU.
     if findings.is_cpu and findings.threads:
         found.append(
             f"The devices are processes on this CPU, {count_of(findings.threads, 'thread')} each: they share its "
             "memory and its caches."
         )
-    # The chart shows a model beside what was measured.
+    # And a model, which the words explain.
     if isinstance(findings.model, Model):
         found.append("The dotted line without points is a model, not a measurement.")
-    # And what others measured.
-    if findings.published:
-        cited = "; ".join(dict.fromkeys(published.source for published in findings.published))
-        found.append(f"The faint squares were published, not measured here. Source: {cited}.")
     return [text for text in [*found, *_failures(findings)] if text]
 
 
