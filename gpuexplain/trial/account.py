@@ -29,16 +29,18 @@ def trial_json(trial: Trial) -> dict[str, Any]:
             {
                 "id": verdict.myth.id,
                 "myth": verdict.myth.text,
-                "instead": verdict.myth.counter,
+                "instead": plain(verdict.myth.counter),
                 "outcome": str(verdict.outcome),
-                "tests": [{"asks": question.asks, **_answer_json(answer)} for question, answer in verdict.answers],
+                "tests": [
+                    {"asks": plain(question.asks), **_answer_json(answer)} for question, answer in verdict.answers
+                ],
             }
             for verdict in trial.myths
         ],
         "claims": [
             {
                 "number": verdict.claim.number,
-                "claim": verdict.claim.text,
+                "claim": plain(verdict.claim.text),
                 "kind": str(verdict.claim.kind),
                 "labs": list(verdict.claim.labs),
                 **(_answer_json(verdict.answer) if verdict.answer is not None else {"outcome": None}),
@@ -78,7 +80,7 @@ def _myth_lines(verdict: MythVerdict, now_s: float) -> Iterator[str]:
     yield f"{verdict.myth.id} “{verdict.myth.text}”"
     yield f"  {SIGNS[verdict.outcome]} {tell_verdict(verdict)}"
     for question, answer in verdict.answers:
-        yield f"  {answer.reading.lab}: {question.asks} {plain(tell_answer(answer))}{_condition(answer, now_s)}"
+        yield f"  {answer.reading.lab}: {plain(question.asks)} {plain(tell_answer(answer))}{_condition(answer, now_s)}"
         if published := published_beside(answer):
             yield f"    {plain(published)}"
 
@@ -93,4 +95,4 @@ def _condition(answer: Answer, now_s: float) -> str:
 def _claim_line(verdict: ClaimVerdict) -> str:
     sign = SIGNS[verdict.answer.ruling.outcome] if verdict.answer is not None else " "
     outcome = tell_claim_outcome(verdict.answer)
-    return f"{verdict.claim.number:>3} {sign} {outcome}: {verdict.claim.text} ({verdict.claim.labs[0]})"
+    return f"{verdict.claim.number:>3} {sign} {outcome}: {plain(verdict.claim.text)} ({verdict.claim.labs[0]})"

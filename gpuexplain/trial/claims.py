@@ -7,6 +7,7 @@ from typing import Any
 
 from gpuexplain.trial import judge_machines, judge_need, judge_precision, judge_runs, judge_transfer, judge_work
 from gpuexplain.trial.ruling import Lack, Ruling
+from gpuexplain.wording.markup import term
 
 
 class Kind(StrEnum):
@@ -28,7 +29,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One claim of the article, in our own words. ``reading`` is None where a lab only illustrates it.
+    """One claim of the article, in our own words, terms marked. ``reading`` is None where a lab only illustrates it.
 
     ``stance``: what the product says of a claim that is too simple; "" where the verdict says it all.
     """
@@ -56,8 +57,8 @@ def _illustrated(number: int, text: str, *labs: str) -> Claim:
 CLAIMS: tuple[Claim, ...] = (
     _tested(
         1,
-        "A layer is a matrix product, a bias and a nonlinearity, and the product is nearly all of its cost: with 512 "
-        "inputs and outputs, 512 x 512 multiply-adds an example.",
+        f"A layer is a matrix product, a bias and a {term('nonlinearity')}, and the product is nearly all of its "
+        f"cost: with 512 inputs and outputs, 512 x 512 {term('multiply-add', 'multiply-adds')} an example.",
         Reading("by_hand", "predictions[0].verdict", judge_work.judge_layer),
         "step",
     ),
@@ -85,7 +86,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _tested(
         7,
-        "A GPU's many simple cores run one instruction over many threads, so paths that part cost time.",
+        f"A GPU's many simple cores run {term('SIMT', 'one instruction over many threads')}, so paths that part "
+        "cost time.",
         Reading("workers", "divergence.verdict", judge_machines.judge_in_step, Lack.GPU),
     ),
     _illustrated(8, "A few cooks and a whole brigade: a picture, and nothing to measure.", "workers"),
@@ -93,16 +95,18 @@ CLAIMS: tuple[Claim, ...] = (
         9,
         "A CPU with n cores computes at most n values at once.",
         Reading("workers", "at_once.verdict", judge_machines.judge_values_at_once),
-        stance="False as stated: the vector units of one core work on many values at once.",
+        stance=f"False as stated: the {term('vector unit', 'vector units')} of one core work on many values at once.",
     ),
     _tested(
         10,
-        "A GPU's cores are grouped in multiprocessors, and work is handed to them in blocks.",
+        f"A GPU's cores are grouped in {term('multiprocessor', 'multiprocessors')}, and work is handed to them in "
+        f"{term('block', 'blocks')}.",
         Reading("workers", "staircase.verdict", judge_machines.judge_blocks, Lack.GPU),
     ),
     _tested(
         11,
-        "Tensor cores multiply small matrices in one step: at 16 bits faster than fp32, and for less energy.",
+        f"{term('tensor core', 'Tensor cores')} multiply small matrices in one step: at 16 bits faster than fp32, "
+        "and for less energy.",
         Reading("precision", "devices[].formats[bf16, fp16].speedup", judge_precision.judge_tensor_cores, Lack.GPU),
     ),
     _tested(
@@ -113,18 +117,18 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _tested(
         13,
-        "The memory of the device is its own, and it caps model and batch.",
+        f"The memory of the device is its own, and it caps model and {term('batch')}.",
         Reading("batch", "series[].ceiling.agrees", judge_runs.judge_memory_caps),
         "step",
     ),
     _tested(
         14,
-        "Bandwidth decides how fast: a strong device can sit idle and wait for its memory.",
+        f"{term('bandwidth', 'Bandwidth')} decides how fast: a strong device can sit idle and wait for its memory.",
         Reading("memory", "free.up_to_k", judge_machines.judge_waiting),
     ),
     _tested(
         15,
-        "The link from main memory is far slower than the GPU's own memory.",
+        f"The link ({term('PCIe')}) from main memory is far slower than the GPU's own memory.",
         Reading("transfer", "series[].fit.plateau_gbps, device_memory_gbps", judge_transfer.judge_link, Lack.GPU),
     ),
     _tested(
@@ -134,35 +138,39 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _tested(
         17,
-        "A step is forward, loss, backward and optimiser, and both passes, mostly matrix products, are most of it.",
+        f"A step is forward, loss, backward and {term('optimiser')}, and both passes, mostly matrix products, are "
+        "most of it.",
         Reading("step", "phases", judge_work.judge_products),
     ),
     _tested(
         18,
-        "A batch turns many examples into one larger product, keeps the device busy and raises the throughput.",
+        "A batch turns many examples into one larger product, keeps the device busy and raises the "
+        f"{term('throughput')}.",
         Reading("batch", "series[].knee: knee_low, knee_high", judge_runs.judge_batching),
         stance="Throughput levels off long before memory ends, and a larger batch does not make a better model.",
     ),
     _tested(
         19,
-        "Inference uses the same hardware, often with one example, and then leaves most of it idle.",
+        f"{term('inference', 'Inference')} uses the same hardware, often with one example, and then leaves most of "
+        "it idle.",
         Reading("step", "inference_s, examples_s", judge_work.judge_inference),
         "batch",
     ),
     _tested(
         20,
-        "Timing a product takes a synchronised clock; the first call and a single sample mislead.",
+        f"Timing a product takes a synchronised clock; the {term('cold call', 'first call')} and a single sample "
+        "mislead.",
         Reading("stopwatch", "traps[no_warm_up, single_call].verdict", judge_runs.judge_traps),
         "matmul",
     ),
     _tested(
         21,
-        "Launches are asynchronous: without synchronising one times the queueing.",
+        f"Launches are asynchronous: without {term('synchronise', 'synchronising')} one times the queueing.",
         Reading("stopwatch", "traps[no_sync].verdict", judge_runs.judge_asynchronous, Lack.GPU),
     ),
     _tested(
         22,
-        "With very small matrices launches and copies outweigh the gain.",
+        f"With very small matrices {term('launch overhead', 'launches')} and copies outweigh the gain.",
         Reading("matmul", "pairs: the CPU against the GPU", judge_runs.judge_overhead, Lack.GPU),
     ),
     _tested(

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from gpuexplain.trial.claims import CLAIMS, Kind, Reading
 from gpuexplain.trial.myths import MYTHS
+from gpuexplain.wording.markup import plain
 
 
 def claims_table() -> str:
@@ -16,7 +17,7 @@ def _lines() -> Iterator[str]:
     yield "|---|---|---|---|---|---|"
     for claim in CLAIMS:
         labs = ", ".join(f"`{lab}`" for lab in claim.labs)
-        yield f"| {claim.number} | {claim.kind} | {claim.text} | {labs} | {_where(claim.reading)}"
+        yield f"| {claim.number} | {claim.kind} | {plain(claim.text)} | {labs} | {_where(claim.reading)}"
     for myth in MYTHS:
         readings = [question.reading for question in myth.questions]
         labs = ", ".join(dict.fromkeys(f"`{reading.lab}`" for reading in readings))

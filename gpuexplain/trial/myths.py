@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from gpuexplain.trial import judge_machines, judge_need, judge_precision, judge_runs, judge_transfer, judge_work
 from gpuexplain.trial.claims import Reading
 from gpuexplain.trial.ruling import Lack
+from gpuexplain.wording.markup import term
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,8 @@ MYTHS: tuple[Myth, ...] = (
     Myth(
         "M1",
         "A GPU always makes code faster.",
-        "Small, branchy or barely parallel work can be slower there, once launches and copies count.",
+        f"Small, branchy or barely parallel work can be slower there, once {term('launch overhead', 'launches')} "
+        "and copies count.",
         (
             Question(
                 "Is the CPU faster at any size of a matrix product?",
@@ -66,7 +68,7 @@ MYTHS: tuple[Myth, ...] = (
     Myth(
         "M3",
         "More memory means faster.",
-        "Capacity decides what fits; bandwidth and cores decide how fast it runs.",
+        f"Capacity decides what fits; {term('bandwidth')} and cores decide how fast it runs.",
         (
             Question(
                 "Does a step that fills more memory do more examples a second?",
@@ -81,7 +83,7 @@ MYTHS: tuple[Myth, ...] = (
     Myth(
         "M4",
         "Two GPUs are twice as fast as one.",
-        "Exchanging gradients eats a part of it, more or less by model and split.",
+        f"Exchanging {term('gradient', 'gradients')} eats a part of it, more or less by model and split.",
         (
             Question(
                 "Does a training step shared by all devices reach the ideal speed-up?",
@@ -110,7 +112,7 @@ MYTHS: tuple[Myth, ...] = (
         "Mixed precision is a choice with a price: somebody must make it.",
         (
             Question(
-                "Does autocast change the speed or the exactness of a training step?",
+                f"Does {term('autocast')} change the speed or the exactness of a training step?",
                 Reading("precision", "devices[].autocast, autocast_error", judge_precision.judge_by_itself),
             ),
         ),

@@ -23,8 +23,9 @@ from gpuexplain.ui.explanation import show_answer, show_caveats, show_words
 from gpuexplain.ui.figures import draw
 from gpuexplain.ui.guess import show_guess
 from gpuexplain.ui.head import show_head
+from gpuexplain.ui.next_steps import show_next
 from gpuexplain.ui.notices import show_error
-from gpuexplain.ui.pages import lab_page, next_lab
+from gpuexplain.ui.pages import lab_page
 from gpuexplain.ui.result import Result, as_ghosts, find_result, result_of_job
 from gpuexplain.ui.run_panel import (
     error_slot,
@@ -36,7 +37,6 @@ from gpuexplain.ui.run_panel import (
 )
 from gpuexplain.ui.session import current_theme, tab_id
 from gpuexplain.ui.shared_card import show_neighbours
-from gpuexplain.ui.story import why_next
 from gpuexplain.ui.tabs import show_tabs
 from gpuexplain.ui.tour import tour_job
 from gpuexplain.ui.viewers import VIEWERS, is_out_of_step, poll_interval_s
@@ -111,7 +111,7 @@ def show_lab(experiment: Experiment, extras: Extras = NO_EXTRAS) -> None:
     if extras.below is not None:
         extras.below()
     show_tabs(experiment, scene.controls.params, _shown(scene, job))
-    _show_next(experiment)
+    show_next(experiment.id)
 
 
 def _show_head(experiment: Experiment) -> None:
@@ -229,17 +229,3 @@ def _draw_live(scene: Scene, job: Job | None, boxes: Boxes) -> None:
         else:
             show_panel(drawing.second, "lab-second", drawing.second_alt)
         show_caveats(drawing.explanation)
-
-
-def _show_next(experiment: Experiment) -> None:
-    """Write where to go from here, and the switch for showing the page to an audience."""
-    following = next_lab(experiment.id)
-    with st.container(horizontal=True, key="lab-next"):
-        if following is not None:
-            st.page_link(following.script, label=f"Next: {following.title}", icon=following.icon)
-            st.caption(why_next(following.name))
-        for name in ("home", "glossary", "method"):
-            page = lab_page(name)
-            if page is not None and page != following:
-                st.page_link(page.script, label=page.title, icon=page.icon)
-        st.toggle("Presenter mode", key="present", bind="query-params")

@@ -28,12 +28,12 @@ from gpuexplain.trial.words import (
 from gpuexplain.ui import engine_access as access
 from gpuexplain.ui.head import show_head
 from gpuexplain.ui.myths_style import MYTHS_RULES
+from gpuexplain.ui.next_steps import show_next
 from gpuexplain.ui.notices import show_error
-from gpuexplain.ui.pages import MYTHS, next_lab
+from gpuexplain.ui.pages import MYTHS
 from gpuexplain.ui.rich_text import to_html, to_markdown
 from gpuexplain.ui.session import tab_id
 from gpuexplain.ui.shared_card import show_neighbours
-from gpuexplain.ui.story import why_next
 from gpuexplain.ui.trial_actions import DEVICE, show_actions
 from gpuexplain.ui.viewers import VIEWERS, poll_interval_s
 
@@ -58,11 +58,7 @@ def show_myths() -> None:
     except GpuExplainError as error:
         show_error(error)
         return
-    following = next_lab(MYTHS.name)
-    if following is not None:
-        with st.container(horizontal=True, key="lab-next"):
-            st.page_link(following.script, label=f"Next: {following.title}", icon=following.icon)
-            st.caption(why_next(following.name))
+    show_next(MYTHS.name)
 
 
 # -- what there is to judge by ------------------------------------------------------------------
@@ -124,7 +120,8 @@ def _show_myth(verdict: MythVerdict, machine: Machine, jobs: Mapping[str, Job]) 
         st.html(
             f'<div class="gx-myth"><h2><span>{myth.id}</span>“{html.escape(myth.text)}”</h2>'
             f'<p class="gx-verdict gx-verdict-{verdict.outcome}"><span aria-hidden="true">{SIGNS[verdict.outcome]}'
-            f"</span> {html.escape(tell_verdict(verdict))}</p><p>{html.escape(myth.counter)}</p></div>"
+            f"</span> {html.escape(tell_verdict(verdict))}</p>"
+            f'<p><span class="gx-muted">The article:</span> {to_html(myth.counter)}</p></div>'
         )
         for question, answer in verdict.answers:
             experiment = EXPERIMENTS[answer.reading.lab]
@@ -137,7 +134,7 @@ def _test_html(asks: str, answer: Answer, experiment: Experiment) -> str:
     # Where this machine has no answer, others may have published one.
     notes += [_published(experiment.id)] if answer.ruling.outcome not in MEASURED else []
     told = "".join(f'<p class="gx-note">{to_html(note)}</p>' for note in notes if note)
-    return f'<p class="gx-asks">{html.escape(asks)}</p><p>{to_html(tell_answer(answer))}</p>{told}'
+    return f'<p class="gx-asks">{to_html(asks)}</p><p>{to_html(tell_answer(answer))}</p>{told}'
 
 
 @cache
@@ -174,9 +171,9 @@ def _claim_html(verdict: ClaimVerdict) -> str:
     claim, answer = verdict.claim, verdict.answer
     sign = f'<span aria-hidden="true">{SIGNS[answer.ruling.outcome]}</span> ' if answer is not None else ""
     told = f"<br>{to_html(answer.ruling.told)}" if answer is not None and answer.ruling.told else ""
-    stance = f'<br><span class="gx-note">{html.escape(claim.stance)}</span>' if claim.stance else ""
+    stance = f'<br><span class="gx-note">{to_html(claim.stance)}</span>' if claim.stance else ""
     return (
-        f'<li><span class="gx-no">{claim.number}</span><span>{html.escape(claim.text)}<br>'
+        f'<li><span class="gx-no">{claim.number}</span><span>{to_html(claim.text)}<br>'
         f'<span class="gx-outcome">{sign}{html.escape(tell_claim_outcome(answer))}</span>{told}{stance}</span></li>'
     )
 

@@ -9,7 +9,7 @@ MYTHS_RULES = """
   border-left:4px solid var(--gx-text)}
 .gx-verdict-cannot_tell{border-left-style:double;border-left-color:var(--gx-warning)}
 .gx-verdict-not_tested,.gx-verdict-cannot_be_tested{border-left-style:dashed;border-left-color:var(--gx-muted)}
-.gx-test,.gx-claims li{position:relative}
+.gx-myth,.gx-test,.gx-claims li{position:relative}
 .gx-test{line-height:1.5;color:var(--gx-text);max-width:60rem;margin-top:.3rem}
 .gx-test p{margin:.1rem 0 0}
 .gx-test .gx-asks{font-weight:600}
