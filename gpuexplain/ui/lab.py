@@ -23,6 +23,7 @@ from gpuexplain.ui.explanation import show_answer, show_caveats, show_words
 from gpuexplain.ui.figures import draw
 from gpuexplain.ui.guess import show_guess
 from gpuexplain.ui.head import show_head
+from gpuexplain.ui.lab_claims import show_claims
 from gpuexplain.ui.next_steps import show_next
 from gpuexplain.ui.notices import show_error
 from gpuexplain.ui.pages import lab_page
@@ -229,3 +230,4 @@ def _draw_live(scene: Scene, job: Job | None, boxes: Boxes) -> None:
         else:
             show_panel(drawing.second, "lab-second", drawing.second_alt)
         show_caveats(drawing.explanation)
+        show_claims(scene.experiment.id, drawing.findings, shown)

@@ -15,7 +15,7 @@ RULES = """
 .gx-cpu,.gx-gpu,.gx-transfer,.gx-overhead,.gx-theory,.gx-warning{font-weight:650}
 .gx-cpu{color:var(--gx-cpu)}.gx-gpu{color:var(--gx-gpu)}.gx-transfer{color:var(--gx-transfer)}
 .gx-overhead{color:var(--gx-overhead)}.gx-theory{color:var(--gx-muted)}.gx-warning{color:var(--gx-warning)}
-.gx-words{font-size:1rem;line-height:1.6;color:var(--gx-text)}
+.gx-words{font-size:1rem;line-height:1.6;color:var(--gx-text);overflow-wrap:anywhere}
 .gx-words h2{font-size:.75rem;font-weight:650;letter-spacing:.08em;text-transform:uppercase;
   color:var(--gx-muted);margin:0 0 .15rem;padding:0}
 .gx-words p{margin:0 0 1rem}
@@ -24,6 +24,8 @@ RULES = """
   border-radius:0 .4rem .4rem 0;font-size:.9rem;line-height:1.5}
 .gx-caveats h2{color:var(--gx-warning)}
 .gx-caveats ul{margin:.2rem 0 0;padding-left:1.1rem}.gx-caveats li{margin:.1rem 0;padding:0;font-size:.9rem}
+.gx-lab-claims ul{margin:.2rem 0 0;padding-left:0;list-style:none}
+.gx-lab-claims li{margin:.2rem 0 0;padding:0;font-size:.95rem;line-height:1.5}
 .gx-caveats summary{cursor:pointer;color:var(--gx-text);margin-top:.3rem}
 .gx-caveats summary:focus-visible{outline:2px solid var(--gx-gpu);outline-offset:2px}
 /* a definition opens under its word, as wide as the text it stands in */

@@ -170,3 +170,11 @@ def test_every_claim_stands_beside_its_lab(open_page: Open) -> None:
     for number in range(1, 29):
         assert f'<span class="gx-no">{number}</span>' in shown
     assert "Shown, not measured" in shown
+
+
+def test_a_lab_says_what_its_result_means_for_its_claims(open_page: Open, keep_scaling: Callable[..., str]) -> None:
+    """By the findings on screen; nothing before anything was measured here."""
+    assert "by this result" not in _shown(open_page("scaling"))
+    keep_scaling(_steps())
+    shown = _shown(open_page("scaling"))
+    assert '<li><strong><span aria-hidden="true">✓</span> Held here:</strong> Several devices train faster' in shown
