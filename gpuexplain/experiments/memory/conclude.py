@@ -93,6 +93,7 @@ class MemoryFindings:
     flagged: tuple[tuple[Flag, int], ...] = ()
     failed: tuple[tuple[str, Status, str], ...] = ()
     is_provisional: bool = False
+    n_walked: int = 0  # steps of the walk with a time, whether or not there are roofs to place them under
 
     @property
     def is_measured(self) -> bool:
@@ -131,6 +132,7 @@ def find_memory_findings(points: Sequence[Point]) -> MemoryFindings:
         flagged=tuple((f, n) for f in Flag if (n := sum(f in p.flags for p in own))),
         failed=tuple((p.series, p.status, p.reason) for p in own if p.status is not Status.OK),
         is_provisional=provisional,
+        n_walked=len(walk),
     )
 
 

@@ -236,7 +236,7 @@ def claim_second(findings: MemoryFindings) -> str:
         return f"Up to {format_count(free.up_to_k)} uses of a loaded value are free"
     if isinstance(free, FreeUses):
         return "Every use of a loaded value costs"
-    return NOTHING_YET if not findings.walk else "Where uses stop being free cannot be said"
+    return NOTHING_YET if not findings.n_walked else "Where uses stop being free cannot be said"
 
 
 def describe_main(findings: MemoryFindings) -> str:

@@ -37,7 +37,7 @@ def draw_main(points: Sequence[Point], findings: ScalingFindings, theme: Theme) 
     for published in beside:
         _add_published(figure, published, end, theme)
     if model:
-        _add_end_note(figure, "model", model[-1], ENTITY_STYLES[Entity.THEORY].color(theme), theme)
+        _add_end_note(figure, "model", model[-1], ENTITY_STYLES[Entity.THEORY].color(theme), theme, "top")
     _add_earlier(figure, points, findings, theme)
     _add_measured(figure, findings, theme)
     reached = [end * 0.5, *(s.factor for s in (*findings.strong, *findings.weak))]
@@ -140,9 +140,12 @@ def _add_earlier(figure: go.Figure, points: Sequence[Point], findings: ScalingFi
         )
 
 
-def _add_end_note(figure: go.Figure, text: str, at: tuple[float, float], color: str, theme: Theme) -> None:
+def _add_end_note(
+    figure: go.Figure, text: str, at: tuple[float, float], color: str, theme: Theme, anchor: str = "bottom"
+) -> None:
     x, y = at
-    figure.add_annotation(note(text, color, theme, x=x, y=y, xanchor="left", xshift=8, align="left"))
+    place = {"xanchor": "left", "xshift": 8, "yanchor": anchor, "align": "left"}
+    figure.add_annotation(note(text, color, theme, x=x, y=y, **place))
 
 
 def _add_measured(figure: go.Figure, findings: ScalingFindings, theme: Theme) -> None:
@@ -174,7 +177,9 @@ def _add_measured(figure: go.Figure, findings: ScalingFindings, theme: Theme) ->
         text = "one batch,<br>shared out" if name == "strong" else "a batch<br>each"
         if len(speedups) < 2:
             text = "measured"
-        last, anchor = speedups[-1], "top" if name == "strong" else "bottom"
+        last = speedups[-1]
+        others = [s[-1].factor for s, other, *_ in lines if other != name and len(s) > 1]
+        anchor = "bottom" if all(last.factor >= factor for factor in others) else "top"
         place = {"xanchor": "left", "xshift": 8, "yanchor": anchor, "align": "left"}
         figure.add_annotation(note(text, color, theme, x=last.workers, y=last.factor, **place))
 

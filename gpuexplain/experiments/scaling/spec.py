@@ -16,7 +16,6 @@ STRONG = "strong"  # one batch, shared out
 WEAK = "weak"  # the same batch on every device
 SILENT = "strong_silent"  # as STRONG, gradients not exchanged: what the computing alone takes
 ALL_REDUCE = "all_reduce"  # the exchange alone, by its size
-STEPS = (STRONG, SILENT, WEAK)
 
 MOST_DEVICES = 8
 MESSAGE_BYTES = tuple(2**e for e in range(10, 25, 2))  # 1 KiB to 16 MiB
@@ -64,8 +63,9 @@ def _cases(params: ScalingParams, device: str, machine: Machine) -> Iterator[Cas
             memory_bytes=4 * VALUE_BYTES * weights, explicit=True, items=items,
         )  # fmt: skip
 
-    for count in counts:
-        for series in STEPS:
+    # The step of one device comes last: before it there is nothing to compare with, and nothing to say.
+    for count in reversed(counts):
+        for series in (WEAK, SILENT, STRONG):
             if series == SILENT and count == 1:
                 continue  # one device has nobody to talk to
             per_device = params.batch if series == WEAK else -(-params.batch // count)

@@ -116,13 +116,19 @@ def tell_model(model: Model | NotFound) -> str:
             f"A model, not a measurement: if {format_size(model.gradient_bytes)} of gradients had to cross "
             f"{model.link} at {format_bandwidth(model.link_bytes_s)} in a ring (Patarasuk and Yuan, 2009), "
             f"{say_number(count)} devices as fast as this one would be {format_factor(factor)} as fast. Source of the "
-            f"rate: {model.link_source}."
+            f"rate: {_first_source(model.link_source)}."
         )
     count, factor = model.speedups[-1]
     return (
         f"A model, not a measurement: if computing shrank with every further device and the exchange stayed as "
         f"measured, {say_number(count)} would be {format_factor(factor)} as fast as one."
     )
+
+
+def _first_source(sources: str) -> str:
+    """Return the first of several sources; the reference table has them all."""
+    first, *others = sources.split("; ")
+    return f"{first} and others (links.csv)" if others else first
 
 
 def tell_claim(findings: ScalingFindings) -> str:

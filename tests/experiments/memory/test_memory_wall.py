@@ -410,6 +410,14 @@ def test_points_of_other_runs_are_drawn_apart_and_named() -> None:
     assert {"the walk", "matmul"} <= {a.text for a in figure.layout.annotations}
 
 
+def test_a_walk_without_roofs_is_drawn_and_not_called_nothing() -> None:
+    """While a run is young, the walk comes before the roofs."""
+    given = [walk_point(1), walk_point(2)]
+    findings = find_memory_findings(given)
+    assert claim_second(findings) == "Where uses stop being free cannot be said"
+    assert len(draw_second(given, findings, "light").data[0].x) == 2
+
+
 def test_a_busy_machine_still_sees_the_second_chart() -> None:
     """Disturbed points are all there is."""
     given = points(flags=(Flag.UNDER_LOAD,))
