@@ -152,7 +152,7 @@ def _counters_html(count: Count) -> str:
         ("Additions, biases too", format_count(count.n_additions)),
         ("Together", f"{format_flops(count.flops)}, two for each multiply-add"),
         ("Do not need each other", f"{format_count(count.n_independent)} outputs of a layer"),
-        ("Must follow one another", f"{count_of(count.n_in_a_row, 'layer')}"),
+        ("Must follow one another", f"{format_count(count.n_in_a_row)} layers"),
     )
     facts = "".join(f"<dt>{name}</dt><dd>{html.escape(fact)}</dd>" for name, fact in rows)
     size = " x ".join(format_count(n) for n in (count.batch, count.width, count.width, count.depth))

@@ -65,12 +65,13 @@ def _dot(
     up: bool,
 ) -> go.Scatter:
     assert time_s
+    symbol, edge_px = ("circle", 0) if up else ("diamond-open", 2)
     return go.Scatter(
         x=[time_s],
         y=[row + (0.12 if up else -0.12)],
         mode="markers+text",
         name=name,
-        marker={"size": 13, "color": color, "symbol": "circle" if up else "diamond-open", "line": {"width": 2}},
+        marker={"size": 13, "color": color, "symbol": symbol, "line": {"width": edge_px}},
         text=[f"{name} {format_time(time_s)}"],
         textposition="top center" if up else "bottom center",
         textfont={"color": color if up else palette.muted, "size": 12},

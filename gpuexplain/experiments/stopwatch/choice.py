@@ -23,6 +23,7 @@ class Shown:
     right: str
     factor: str  # "9.00 × as much"
     is_off: bool  # whether the wrong figure is wrong beyond chance
+    is_known: bool  # whether it can be told at all
     why: str
 
 
@@ -50,7 +51,7 @@ def _shown(trap: Trap, right_s: float) -> Shown:
     is_off = trap.verdict is Verdict.MISLEADS
     return Shown(
         trap.id, capitalise(mistake.name).replace("`", ""), wrong, format_time(right_s), _say_factor(trap), is_off,
-        _say_why(trap),
+        trap.verdict is not Verdict.CANNOT_TELL, _say_why(trap),
     )  # fmt: skip
 
 
@@ -92,9 +93,12 @@ def tell_choice(findings: StopwatchFindings, chosen: Collection[str]) -> str:
     if not shown:
         return f"The clock is held right: it shows {format_time(findings.right_s)}. Switch a mistake on."
     off = [one for one in shown if one.is_off]
-    # What is on changes nothing, as far as can be told.
+    right = format_time(findings.right_s)
+    # What is on changes nothing, or nobody can tell.
+    if not off and all(one.is_known for one in shown):
+        return f"With {_name(shown)} the clock is as good as right: {right}."
     if not off:
-        return f"With {_name(shown)} the clock is not wrong beyond chance: {format_time(findings.right_s)} is right."
+        return f"Whether {_name(shown)} makes the clock wrong cannot be told from this run; right is {right}."
     worst = off[0]
     return (
         f"With {worst.name[0].lower()}{worst.name[1:]} the clock shows {worst.wrong} instead of {worst.right}: "

@@ -44,6 +44,9 @@ def tell_answer(findings: StopwatchFindings) -> str:
     if findings.right_s is None or findings.n is None:
         return f"{where} the right figure could not be measured; the points say why."
     worst = findings.worst
+    # Every mistake is uncertain: too few samples, or too busy a machine.
+    if worst is None and _is_undecided(findings):
+        return f"{where} it cannot be told yet which mistake moves the figure at {say_n(findings.n)}."
     # No mistake moves the figure beyond chance.
     if worst is None or worst.factor is None or worst.wrong_s is None:
         return f"{where} no mistake moves the figure beyond chance at {say_n(findings.n)}."
@@ -51,6 +54,10 @@ def tell_answer(findings: StopwatchFindings) -> str:
         f"{where} the worst trap at {say_n(findings.n)} is {MISTAKES[worst.id].name}: the clock then shows "
         f"{format_time(worst.wrong_s)} where the product takes {format_time(findings.right_s)}, {_say_off(worst)}."
     )
+
+
+def _is_undecided(findings: StopwatchFindings) -> bool:
+    return not any(t.verdict in (Verdict.MISLEADS, Verdict.HARMLESS) for t in findings.traps)
 
 
 def _where(findings: StopwatchFindings) -> str:
@@ -156,6 +163,8 @@ def claim_main(findings: StopwatchFindings) -> str:
         return "Without a wait the clock stops long before the work is done"
     # On a CPU the call holds the work, and the mistakes are in the lower part.
     worst = findings.worst
+    if worst is None and _is_undecided(findings):
+        return "Which mistake misleads cannot be told yet"
     return f"{capitalise(MISTAKES[worst.id].name)} misleads most" if worst else "No mistake misleads beyond chance here"
 
 
@@ -167,6 +176,9 @@ def claim_second(findings: StopwatchFindings) -> str:
     # The first call stands out.
     if cold.verdict is Verdict.MISLEADS and cold.factor and cold.factor > 1:
         return f"The first call takes {format_factor(cold.factor)} as long as a warm one"
+    # Its distance from the others is within their spread.
+    if cold.verdict is Verdict.CANNOT_TELL:
+        return "Whether the first call stands out cannot be told yet"
     return "The first call does not stand out here"
 
 

@@ -118,6 +118,18 @@ def test_the_titles_and_their_text_alternatives() -> None:
     assert bare(describe_second(cpu)).startswith("Every call of the right way in order")
 
 
+def test_where_nothing_can_be_told_nothing_is_called_harmless() -> None:
+    """Under six samples in every way."""
+    early = [p.model_copy(update={"ci_low_s": None, "ci_high_s": None, "samples_s": ()}) for p in cpu_points()]
+    early[0] = early[0].model_copy(update={"min_s": 0.5e-3, "max_s": 2e-3})
+    findings = find_stopwatch_findings(early)
+    assert bare(tell_answer(findings)) == (
+        "On this machine it cannot be told yet which mistake moves the figure at n = 512."
+    )
+    assert claim_main(findings) == "Which mistake misleads cannot be told yet"
+    assert claim_second(findings) == "Whether the first call stands out cannot be told yet"
+
+
 def test_home_names_the_worst_figure() -> None:
     """By its factor; nothing where nothing misleads."""
     found = find_headline(find_stopwatch_findings(COLD_CPU))
