@@ -30,11 +30,12 @@ def test_the_adviser_reads_and_writes_its_address(visit: Visit) -> None:
     """A stack and a part to compare with are a link to share."""
     page, watch = visit("/need-a-gpu?ask_width=512&ask_passes=7&ask_part=NVIDIA%20L4")
     adviser = page.locator(".st-key-adviser")
-    expect(adviser.get_by_label("Width")).to_have_value("512")
-    expect(adviser).to_contain_text("seven passes over data that are copied in once")
+    expect(adviser).to_contain_text("seven passes over data that are copied in once", timeout=20_000)
+    expect(adviser.get_by_role("spinbutton", name="Width")).to_have_value("512")
     expect(adviser).to_contain_text("published peak: 30.3")
-    adviser.get_by_label("Depth").fill("5")
-    adviser.get_by_label("Depth").press("Enter")
-    expect(adviser).to_contain_text("five layers of 512")
+    depth = adviser.get_by_role("spinbutton", name="Depth")
+    depth.fill("5")
+    depth.press("Enter")
+    expect(adviser).to_contain_text("five layers of 512", timeout=20_000)
     expect(page).to_have_url(re.compile("ask_depth=5"))
     assert watch.errors == []
