@@ -71,6 +71,7 @@ RULES = """
 .gx-choice th,.gx-choice td{text-align:left;vertical-align:top;padding:.35rem .9rem .35rem 0;
   border:0;border-top:1px solid var(--gx-line);color:var(--gx-text)}
 .gx-choice thead th{border-top:0;color:var(--gx-muted);font-weight:400;font-size:.85rem}
+.gx-choice td:nth-of-type(-n+2){white-space:nowrap}
 .gx-choice .gx-warning{color:var(--gx-warning)}
 .gx-glossary dt{scroll-margin-top:4rem}
 .gx-glossary dt a{color:var(--gx-text);font-weight:650;text-decoration:none;border-bottom:1.5px dotted var(--gx-muted)}

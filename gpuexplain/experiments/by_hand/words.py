@@ -153,13 +153,15 @@ def claim_main(findings: ByHandFindings) -> str:
     if not judged:
         return NOTHING_YET
     first = judged[0]
+    # Two devices may differ: the title is about the first, and says so.
+    where = f" on {_name(first)}" if len(judged) > 1 else ""
     match first.verdict:
         # Near, by both intervals.
         case Verdict.HELD:
-            return f"One product predicts the stack within {format_percent(first.near)}"
+            return f"One product predicts the stack{where} within {format_percent(first.near)}"
         # By what factor not.
         case Verdict.NOT_HELD:
-            return f"The stack takes {format_factor(first.factor or 1.0)} what one product predicts"
+            return f"The stack{where} takes {format_factor(first.factor or 1.0)} what one product predicts"
         # Too uncertain.
         case _:
             return "Whether one product predicts the stack cannot be told yet"

@@ -212,6 +212,8 @@ def test_titles_and_text_alternatives() -> None:
     findings = find_by_hand_findings(cpu_points())
     assert bare(claim_main(findings)) == "One product predicts the stack within 25 %"
     assert bare(claim_main(find_by_hand_findings(gpu_points()))) == "The stack takes 2.00 × what one product predicts"
+    both = find_by_hand_findings([*cpu_points(), *gpu_points()])
+    assert bare(claim_main(both)) == "One product predicts the stack on the CPU within 25 %"
     uncertain = find_by_hand_findings(cpu_points(ci_low_s=None))
     assert bare(claim_main(uncertain)) == "Whether one product predicts the stack cannot be told yet"
     assert bare(claim_second(findings)) == "262,144 outputs a layer do not wait for each other"
