@@ -22,11 +22,11 @@ class AdviceParams(Params):
         default=100,
         ge=1,
         le=1_000_000_000,
-        title="Passes over the data",
+        title="Passes",
         description="passes while the data stay on the device, 1 to 1000000000",
     )
     data_mib: float = Field(
-        default=1.0, ge=0.0, le=1_000_000.0, title="Data copied in, MiB", description="MiB copied in, 0 to 1000000"
+        default=1.0, ge=0.0, le=1_000_000.0, title="Data, MiB", description="MiB copied in, 0 to 1000000"
     )
     part: str = Field(
         default=USUAL_PART,

@@ -23,9 +23,6 @@ from gpuexplain.units import (
 from gpuexplain.wording.markup import capitalise, mark
 from gpuexplain.wording.phrases import count_of
 
-# A prediction from products alone that comes this near is as good as such a prediction gets.
-NEAR = 0.25
-
 
 @dataclass(frozen=True, slots=True)
 class AdviceWords:
@@ -217,8 +214,8 @@ def tell_measured(measured: Measured, advice: Advice, now_s: float) -> str:
         return f"{told}; there was no prediction to compare it with."
     predicted = f"predicted {_say_span(side.one_pass)}"
     factor = measured.time_s / side.one_pass.centre
-    # Inside the interval, or near.
-    if side.one_pass.low <= measured.time_s <= side.one_pass.high or abs(factor - 1) <= NEAR:
+    # Inside the interval.
+    if side.one_pass.low <= measured.time_s <= side.one_pass.high:
         return f"{told}; {predicted}: the prediction held."
-    # Outside, and not near.
+    # Outside.
     return f"{told}; {predicted}: it was {format_factor(factor)} that, so trust the measurement."

@@ -14,6 +14,8 @@ from gpuexplain.model import BYTES_PER_VALUE, Dtype
 VALUE_BYTES = BYTES_PER_VALUE[Dtype.FP32]
 # A product whose work differs by more than this from every one measured runs at a rate nobody measured.
 FAR_FACTOR = 64.0
+# Biases, nonlinearities, shapes that are not square, what the caches do: products alone miss a stack by this much.
+MODEL_ERROR = 0.25
 # What passes between two layers is written by the product, then read and written by the nonlinearity.
 VALUE_PASSES = 3
 # Inputs, outputs and one layer between are live at once.
@@ -184,7 +186,9 @@ def predict_pass(stack: Stack, device: Device) -> tuple[Span | NotFound, bool]:
     """Return the seconds of one pass, and whether they are far from anything measured."""
     if device.products:
         layer, is_far = interpolate(stack.layer_flops, device.products)
-        return _with_memory(layer.times(stack.depth), stack, device), is_far
+        products = layer.times(stack.depth)
+        uncertain = Span(products.low / (1 + MODEL_ERROR), products.centre, products.high * (1 + MODEL_ERROR))
+        return _with_memory(uncertain, stack, device), is_far
     if device.peak_flops is None:
         return NotFound("one pass", f"no product was measured on {device.name}"), False
     least_s = max(stack.pass_flops / device.peak_flops, _weights_s(stack, device) or 0.0)

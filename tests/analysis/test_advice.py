@@ -47,6 +47,8 @@ def test_a_pass_is_its_layers_one_after_the_other() -> None:
     span, is_far = predict_pass(STACK, CPU)
     assert isinstance(span, Span)
     assert span.centre == pytest.approx(20e-3)
+    # A quarter for what is no product.
+    assert (span.low, span.high) == (pytest.approx(16e-3), pytest.approx(25e-3))
     assert not is_far
 
 
@@ -88,8 +90,8 @@ def test_weights_in_a_cache_cost_nothing_and_in_an_unknown_one_perhaps() -> None
     assert isinstance(cached, Span)
     assert isinstance(unknown, Span)
     values_s = 10 * 3 * 0.4e-3
-    assert cached.high == pytest.approx(20e-3 + values_s)
-    assert (unknown.low, unknown.high) == (pytest.approx(20e-3), pytest.approx(40e-3 + values_s))
+    assert cached.high == pytest.approx(25e-3 + values_s)
+    assert (unknown.low, unknown.high) == (pytest.approx(16e-3), pytest.approx(40e-3 + values_s))
 
 
 def test_a_data_sheet_gives_a_bound_only() -> None:
