@@ -153,7 +153,7 @@ CLAIMS: tuple[Claim, ...] = (
         19,
         f"{term('inference', 'Inference')} uses the same hardware, often with one example, and then leaves most of "
         "it idle.",
-        Reading("step", "inference_s, examples_s", judge_work.judge_inference),
+        Reading("step", "inference_s, step_s and their bounds", judge_work.judge_inference),
         "batch",
     ),
     _tested(

@@ -118,18 +118,26 @@ def judge_products(findings: StepFindings) -> Ruling:
 
 def judge_inference(findings: StepFindings) -> Ruling:
     """Judge that inference with one example leaves the device that trains mostly idle."""
+    one_s, step_s, batch = findings.inference_s, findings.step_s, findings.batch
     # One of the two has no time.
-    if not findings.inference_s or not findings.examples_s or not findings.batch:
+    if not one_s or not step_s or not batch:
         return untested("Inference with one example, or the training step, has no time.")
-    one = 1 / findings.inference_s
-    share = one / (TRAINING_PASSES * findings.examples_s)
+    share = step_s / (TRAINING_PASSES * batch * one_s)
+    low, high = None, None
+    if findings.step_low_s and findings.step_high_s and findings.inference_low_s and findings.inference_high_s:
+        low = findings.step_low_s / (TRAINING_PASSES * batch * findings.inference_high_s)
+        high = findings.step_high_s / (TRAINING_PASSES * batch * findings.inference_low_s)
     told = (
-        f"On {say_device(findings.device)} one example at a time is {format_rate_items(one)}: {format_percent(share)} "
-        f"of the speed of training {format_count(findings.batch)} at once, a step counted as three passes."
+        f"On {say_device(findings.device)} one example at a time is {format_rate_items(1 / one_s)}: "
+        f"{say_share(share, low, high)} of the speed of training {format_count(batch)} at once, a step counted as "
+        "three passes."
     )
-    if share < IDLE_UNDER:
+    # Few samples: no bounds.
+    if low is None or high is None:
+        return cannot_tell(f"{told} Without an interval that decides nothing.")
+    if high < IDLE_UNDER:
         return held(told)
-    return not_held(told) if share > BUSY_ABOVE else cannot_tell(told)
+    return not_held(told) if low > BUSY_ABOVE else cannot_tell(told)
 
 
 def judge_starved(findings: StepFindings) -> Ruling:

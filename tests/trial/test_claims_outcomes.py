@@ -2,7 +2,7 @@
 
 import batch_made
 import pytest
-from trial_made import CANNOT_TELL, CASES, HELD, NOT_HELD
+from trial_made import CANNOT_TELL, CASES, HELD, NOT_HELD, no_interval
 
 from gpuexplain.registry import EXPERIMENTS
 from gpuexplain.trial.claims import CLAIMS, Kind
@@ -69,3 +69,13 @@ def test_a_run_that_left_it_out_tested_nothing() -> None:
     ruling = judge_memory_caps(EXPERIMENTS["batch"].find(batch_made.cpu_points()))
     assert ruling.outcome is Outcome.UNTESTED
     assert ruling.told.endswith("none was tried that did not fit: switch the search for the ceiling on.")
+
+
+@pytest.mark.parametrize("number", [1, 4, 7, 15, 16, 17, 19, 23, 24, 26, 28])
+def test_medians_without_intervals_decide_nothing(number: int) -> None:
+    """One sample of each is no verdict."""
+    reading = BY_NUMBER[number].reading
+    assert reading is not None
+    for points in CASES[number]:
+        ruling = reading.judge(EXPERIMENTS[reading.lab].find(no_interval(points)))
+        assert ruling.outcome in (CANNOT_TELL, Outcome.UNTESTED), ruling

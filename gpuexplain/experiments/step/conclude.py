@@ -133,6 +133,10 @@ class StepFindings:
     is_provisional: bool = False
     idle: Idle | NotFound = NO_IDLE
     loaded_s: float | None = None  # the whole, its data loaded ahead
+    step_low_s: float | None = None  # 95 % interval of the whole
+    step_high_s: float | None = None
+    inference_low_s: float | None = None  # and of one example, forward only
+    inference_high_s: float | None = None
     device_bytes: float | None = None  # the memory that the device has in all
 
     @property
@@ -185,6 +189,10 @@ def find_step_findings(points: Sequence[Point]) -> StepFindings:
         is_provisional=provisional,
         idle=idle,
         loaded_s=loaded.median_s if loaded else None,
+        step_low_s=step.ci_low_s if step else None,
+        step_high_s=step.ci_high_s if step else None,
+        inference_low_s=good[INFERENCE].ci_low_s if INFERENCE in good else None,
+        inference_high_s=good[INFERENCE].ci_high_s if INFERENCE in good else None,
         device_bytes=next((p.bytes for p in own if p.series == DEVICE_MEMORY), None),
     )
 
