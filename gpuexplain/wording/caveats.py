@@ -61,6 +61,20 @@ def tell_failed(who: str, sizes: str, failed: Sequence[tuple[float, Status, str]
     return f"{capitalise(who)} has no time at {sizes} ({str(status).replace('_', ' ')}): {reason}"
 
 
+def tell_nothing(reasons: Sequence[str], otherwise: str) -> str:
+    """Return the answer of a page without a single time: why there is none, or what to do.
+
+    Args:
+        reasons: Why each case failed, in the words of its point.
+        otherwise: The answer where nothing was tried.
+    """
+    # Every case failed.
+    if reasons:
+        return f"Nothing could be measured here: {reasons[0].rstrip('.')}."
+    # Nothing was tried yet.
+    return otherwise
+
+
 def tell_noise(noise: NoiseFloor | NotFound) -> str:
     """Return the smallest difference that a run can tell from chance; "" where that is not known."""
     # At least two points have intervals.

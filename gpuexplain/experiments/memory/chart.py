@@ -24,6 +24,7 @@ from gpuexplain.wording.markup import plain
 HINT = "Press Run: both roofs, and work that walks between them."
 # How far the roofs are drawn beyond the ridge and the points, as a factor.
 BEYOND = 4.0
+MOST_TICKS = 5
 _DASHES = {Dtype.FP32: "solid", Dtype.BF16: "dashdot"}
 
 
@@ -40,13 +41,20 @@ def draw_main(points: Sequence[Point], findings: MemoryFindings, theme: Theme) -
     rates = [p.rate_flops for p in placed] + [roof.flops_s for roof in findings.compute]
     rates += [x_range[0] * memory.bytes_s]
     y_range = log_range(rates, pad=0.12)  # the names under the lowest points
-    ticks = [4.0**e for e in range(math.ceil(math.log(x_range[0], 4)), math.floor(math.log(x_range[1], 4)) + 1)]
+    ticks = _intensity_ticks(x_range)
     figure.update_layout(
         xaxis=_log_axis("operations per byte", (math.log10(x_range[0]), math.log10(x_range[1])), theme, ticks),
         yaxis=value_axis("speed", y_range, format_rate_flops, theme),
         annotations=_names(findings, x_range, theme),
     )
     return figure
+
+
+def _intensity_ticks(x_range: tuple[float, float]) -> list[float]:
+    """Return powers of four inside a range, or of sixteen where all of them would touch on a phone."""
+    first, last = math.ceil(math.log(x_range[0], 4)), math.floor(math.log(x_range[1], 4))
+    step = 1 if last - first < MOST_TICKS else 2
+    return [4.0**e for e in range(first, last + 1) if e % step == 0]
 
 
 def _x_span(findings: MemoryFindings) -> tuple[float, float]:

@@ -21,7 +21,7 @@ from gpuexplain.units import (
     format_significant,
     format_time,
 )
-from gpuexplain.wording.caveats import say_here, tell_failed, tell_flag
+from gpuexplain.wording.caveats import say_here, tell_failed, tell_flag, tell_nothing
 from gpuexplain.wording.markup import mark, term
 from gpuexplain.wording.phrases import count_of, join_words, say_number
 
@@ -38,11 +38,13 @@ def tell(findings: MemoryFindings) -> Explanation:
     """Return the words of the page."""
     # Nothing was measured anywhere.
     if isinstance(findings.memory, NotFound) and not findings.compute:
+        yet = "Nothing is measured yet. Press Run: both roofs are measured, and work that walks between them."
         return Explanation(
-            answer="Nothing is measured yet. Press Run: both roofs are measured, and work that walks between them.",
+            answer=tell_nothing([reason for *_, reason in findings.failed], yet),
             see="",
             why=_why(),
             so_what="",
+            caveats=tuple(_failures(findings)),
         )
     return Explanation(
         answer=tell_answer(findings),
@@ -198,6 +200,13 @@ def _so_what(findings: MemoryFindings) -> str:
     )
 
 
+def _failures(findings: MemoryFindings) -> list[str]:
+    return [
+        tell_failed(series.replace("_", " "), "a size", [(0.0, status, reason)])
+        for series, status, reason in dict.fromkeys(findings.failed)
+    ]
+
+
 def _caveats(findings: MemoryFindings) -> list[str]:
     found = [tell_flag("the memory wall", flag, count) for flag, count in findings.flagged]
     # Some points lie above a roof.
@@ -208,8 +217,7 @@ def _caveats(findings: MemoryFindings) -> list[str]:
             f"{count_of(above, 'point').capitalize()} {lie} above the roof and {are} drawn hollow: caches served the "
             "data, or time, bytes or roof are wrong."
         )
-    for series, status, reason in dict.fromkeys(findings.failed):
-        found.append(tell_failed(series.replace("_", " "), "a size", [(0.0, status, reason)]))
+    found += _failures(findings)
     # What a call costs that does nothing.
     if findings.overhead_s:
         found.append(f"A call that does almost nothing takes {format_time(findings.overhead_s)} here.")
@@ -225,7 +233,7 @@ def claim_main(findings: MemoryFindings) -> str:
     # Both roofs are there.
     if roof is not None:
         return f"Below {format_significant(roof.ridge, 2)} operations per byte {_device(findings)} waits for memory"
-    return NOTHING_YET
+    return NOTHING_YET if not findings.failed else "Nothing to draw: the points say why"
 
 
 def claim_second(findings: MemoryFindings) -> str:

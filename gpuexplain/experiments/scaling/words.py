@@ -13,7 +13,7 @@ from gpuexplain.units import (
     format_size,
     format_time,
 )
-from gpuexplain.wording.caveats import say_here, tell_failed, tell_flag
+from gpuexplain.wording.caveats import say_here, tell_failed, tell_flag, tell_nothing
 from gpuexplain.wording.markup import capitalise, mark, term
 from gpuexplain.wording.phrases import count_of, join_words, say_number
 
@@ -23,9 +23,10 @@ NOTHING_YET = "Nothing is measured yet"
 def tell(findings: ScalingFindings) -> Explanation:
     """Return the words of the page."""
     # Others measured it, nobody here.
+    failed = tell_nothing([reason for *_, reason in findings.failed], "")
     if not findings.strong and findings.published:
         return Explanation(
-            answer=tell_published_answer(findings.published[0]),
+            answer=f"{failed} {tell_published_answer(findings.published[0])}".strip(),
             see="\n\n".join(tell_published(published) for published in findings.published),
             why=_why(),
             so_what="Press Run: a training step is shared by what is here, GPUs or processes on the CPU.",
@@ -33,8 +34,9 @@ def tell(findings: ScalingFindings) -> Explanation:
         )
     # Nothing was measured anywhere.
     if not findings.strong:
+        yet = "Nothing is measured yet. Press Run: one training step is shared by one device, then by more."
         return Explanation(
-            answer="Nothing is measured yet. Press Run: one training step is shared by one device, then by more.",
+            answer=failed or yet,
             see="",
             why=_why(),
             so_what="",

@@ -17,6 +17,7 @@ from gpuexplain.wording.markup import plain
 
 HINT = "Press Run: a training step is taken apart, part by part."
 GAP_ROWS = 0.6  # between the parts and the wholes
+ROOM_FOR_SHARES = 1.55  # of the longest bar: time and share beside it, on a phone too
 ROOM_FOR_TEXT = 1.35  # of the longest bar: what is written beside it
 
 
@@ -36,7 +37,7 @@ def draw_main(points: Sequence[Point], findings: StepFindings, theme: Theme) -> 
     ticks = [end_s * share for share in (0, 0.5, 1)]
     figure.update_layout(
         xaxis={
-            "range": [0, end_s * ROOM_FOR_TEXT], "tickvals": ticks, "gridcolor": palette.line, "zeroline": False,
+            "range": [0, end_s * ROOM_FOR_SHARES], "tickvals": ticks, "gridcolor": palette.line, "zeroline": False,
             "ticktext": [format_time(t, 2) if t else "0" for t in ticks], "tickangle": 0,
             "tickfont": {"color": palette.muted},
             "title": {"text": "time, one part after the other", "font": {"size": 12, "color": palette.muted}},

@@ -21,7 +21,7 @@ from gpuexplain.units import (
     format_size,
     format_time,
 )
-from gpuexplain.wording.caveats import say_here, tell_failed, tell_flag
+from gpuexplain.wording.caveats import say_here, tell_failed, tell_flag, tell_nothing
 from gpuexplain.wording.markup import capitalise, mark, term
 from gpuexplain.wording.phrases import count_of, join_words
 
@@ -49,8 +49,9 @@ def tell(findings: StepFindings) -> Explanation:
     """Return the words of the page."""
     # Nothing was measured anywhere.
     if not findings.phases:
+        yet = "Nothing is measured yet. Press Run: a training step is taken apart, part by part."
         return Explanation(
-            answer="Nothing is measured yet. Press Run: a training step is taken apart, part by part.",
+            answer=tell_nothing([reason for *_, reason in findings.failed], yet),
             see="",
             why=_why(),
             so_what="",
@@ -108,10 +109,7 @@ def tell_idle(idle: Idle | NotFound, device: str) -> str:
     if isinstance(idle, NotFound):
         return ""
     who = mark("cpu", "the CPU's threads have") if device == CPU else mark("gpu", "the GPU has")
-    span = ""
-    if idle.low is not None and idle.high is not None:
-        span = f" ({format_percent(idle.low)} to {format_percent(idle.high)})"
-    return f"For {format_percent(idle.share)}{span} of the whole step {who} nothing to do."
+    return f"For {_say_share(idle)} of the whole step {who} nothing to do."
 
 
 def tell_verdict(verdict: Verdict | NotFound, device: str) -> str:
@@ -142,10 +140,13 @@ def tell_verdict(verdict: Verdict | NotFound, device: str) -> str:
             )
 
 
-def _say_share(verdict: Verdict) -> str:
-    if verdict.low is None or verdict.high is None:
-        return format_percent(verdict.share)
-    return f"{format_percent(verdict.share)} ({format_percent(verdict.low)} to {format_percent(verdict.high)})"
+def _say_share(found: Verdict | Idle) -> str:
+    share = format_percent(found.share)
+    if found.low is None or found.high is None:
+        return share
+    low, high = format_percent(found.low), format_percent(found.high)
+    # An interval narrower than the digits says nothing.
+    return share if low == high else f"{share} ({low} to {high})"
 
 
 def tell_workers(gain: WorkersGain | NotFound) -> str:

@@ -355,6 +355,26 @@ def test_failed_cases_are_caveats() -> None:
     )
 
 
+def test_where_every_case_failed_the_answer_says_why() -> None:
+    """No "press Run" to somebody who did."""
+    failed = [
+        make_point(spec.COPY, 1e9, None, 0.0, 1e9, status=Status.FAILED, reason="The result is wrong by 1.0e+00."),
+    ]
+    findings = find_memory_findings(failed)
+    words = tell(findings)
+    assert words.answer == "Nothing could be measured here: The result is wrong by 1.0e+00."
+    assert words.caveats == ("Copy has no time at a size (failed): The result is wrong by 1.0e+00.",)
+    assert claim_main(findings) == "Nothing to draw: the points say why"
+
+
+def test_the_axis_of_intensity_keeps_its_labels_apart() -> None:
+    """Powers of sixteen where powers of four would be more than five."""
+    figure = draw_main(points(), find_memory_findings(points()), "light")
+    assert list(figure.layout.xaxis.ticktext) == ["1", "16", "256"]
+    near = [p for p in points(largest_k=8) if p.dtype is Dtype.FP32]
+    assert list(draw_main(near, find_memory_findings(near), "light").layout.xaxis.ticktext) == ["0.25", "1", "4", "16"]
+
+
 def test_titles_and_text_alternatives() -> None:
     """The chart's title is its finding."""
     findings = find_memory_findings(points())

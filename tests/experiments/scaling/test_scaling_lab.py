@@ -328,6 +328,10 @@ def test_where_nobody_measured_here_the_answer_is_a_published_one() -> None:
 def test_a_failed_group_says_why() -> None:
     """Even where nothing else was measured."""
     failed = make_point(spec.STRONG, 1.0, None, status=Status.FAILED, reason="The processes ended early: no route.")
+    answer = "Nothing could be measured here: The processes ended early: no route."
+    assert tell(find_scaling_findings([failed])).answer == answer
+    beside = bare(tell(find_scaling_findings([failed, *published_results()[0].points])).answer)
+    assert beside == f"{answer} In a published run, 16 GPUs train 15.2 × as fast as one, 95 % of the ideal."
     assert tell(find_scaling_findings([failed])).caveats == (
         "Strong has no time at a size (failed): The processes ended early: no route.",
     )

@@ -349,10 +349,14 @@ def test_what_workers_gain(gain: WorkersGain | NotFound, said: str) -> None:
             Idle(4e-3, 0.25, 0.24, 0.26), "cpu",
             "For 25 % (24 % to 26 %) of the whole step the CPU's threads have nothing to do.",
         ),
+        (
+            Idle(4e-3, 0.25, 0.2496, 0.2504), "cpu",
+            "For 25 % of the whole step the CPU's threads have nothing to do.",
+        ),
         (Idle(4e-3, 0.25, None, None), "cuda:0", "For 25 % of the whole step the GPU has nothing to do."),
         (NotFound("idle time", "it was not measured"), "cpu", ""),
     ],
-    ids=["cpu", "gpu", "not measured"],
+    ids=["cpu", "narrow", "gpu", "not measured"],
 )  # fmt: skip
 def test_idle_time_is_told(idle: Idle | NotFound, device: str, said: str) -> None:
     """As a share of the step."""
@@ -380,6 +384,7 @@ def test_memory_is_told_by_component() -> None:
 def test_a_step_out_of_memory_is_a_caveat() -> None:
     """With its reason."""
     failed = make_point(spec.FORWARD, None, status=Status.OOM, reason="Out of memory.")
+    assert tell(find_step_findings([failed])).answer == "Nothing could be measured here: Out of memory."
     caveats = tell(find_step_findings([failed])).caveats
     assert caveats == ("Forward has no time at this batch (oom): Out of memory.",)
 
