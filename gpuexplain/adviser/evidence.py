@@ -20,6 +20,8 @@ from gpuexplain.store.run import RunState, RunSummary, StoredRun
 from gpuexplain.store.runs import RunStore
 
 MOST_RUNS = 20  # of one experiment that are looked at, newest first
+# A quiet run with fewer sizes than this says less than a busy one with all of them.
+FEWEST_SIZES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,7 @@ class Evidence:
     run_id: str
     measured_at: float  # seconds since the epoch
     what: str
+    was_busy: bool = False  # other work used the machine meanwhile, and no quiet run gives this
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +90,24 @@ class _Search:
                 yield self._load(run)
 
     def find(
-        self, experiment: str, device: str, what: str, read: Callable[[Sequence[Point]], tuple[Timed, ...]]
+        self,
+        experiment: str,
+        device: str,
+        what: str,
+        read: Callable[[Sequence[Point]], tuple[Timed, ...]],
+        fewest: int = FEWEST_SIZES,
     ) -> tuple[Timed, ...]:
-        """Return what the newest run gives that gives anything."""
-        for run in self.runs(experiment):
-            own = [p for p in run.points if p.device == device and p.source is Source.MEASURED]
-            if found := read(own):
-                self.evidence.append(Evidence(experiment, run.id, run.finished_at or run.created_at, what))
-                return found
+        """Return what the newest quiet run gives, else the newest one of a busy machine."""
+        runs = list(self.runs(experiment))
+        for may_be_busy in (False, True):
+            for run in runs:
+                own = [p for p in run.points if p.device == device and p.source is Source.MEASURED]
+                found = read([p for p in own if may_be_busy or not p.is_hollow])
+                if len(found) >= (1 if may_be_busy else fewest):
+                    was_busy = any(p.is_hollow for p in own) if may_be_busy else False
+                    at = run.finished_at or run.created_at
+                    self.evidence.append(Evidence(experiment, run.id, at, what, was_busy))
+                    return found
         self.missing.append(Missing(experiment, device, what))
         return ()
 
@@ -120,7 +133,7 @@ def gather(params: AdviceParams, store: RunStore, machine: Machine, load: Load |
         products=search.find(
             "matmul", CPU, "products on the CPU", lambda ps: _products(ps, CPU_PRODUCTS, CPU_PRODUCTS)
         ),
-        bandwidth_bytes_s=_rate(search.find("memory", CPU, "bandwidth of the CPU's memory", _bandwidth)),
+        bandwidth_bytes_s=_rate(search.find("memory", CPU, "bandwidth of the CPU's memory", _bandwidth, 1)),
         cache_bytes=machine.cpu.last_level_cache_bytes,
         memory_bytes=limits.get(CPU),
     )
@@ -134,7 +147,7 @@ def gather(params: AdviceParams, store: RunStore, machine: Machine, load: Load |
     gpu = Device(
         name=machine.device_name(device),
         products=search.find("matmul", device, "products on the GPU", lambda ps: _products(ps, GPU_DEVICE, GPU_CALL)),
-        bandwidth_bytes_s=_rate(search.find("memory", device, "bandwidth of the GPU's memory", _bandwidth)),
+        bandwidth_bytes_s=_rate(search.find("memory", device, "bandwidth of the GPU's memory", _bandwidth, 1)),
         cache_bytes=_cache_bytes(known),
         memory_bytes=limits.get(device),
     )

@@ -63,8 +63,9 @@ def tell_answer(advice: Advice) -> str:
         return (
             f"It does not fit {mark('gpu', advice.gpu.name)}; use a smaller batch or model, or a part with more memory."
         )
-    # One side has no time.
-    if isinstance(cpu, NotFound) or isinstance(gpu, NotFound):
+    # One side has no time, or one that is a guess.
+    is_guess = advice.cpu.is_far or advice.gpu.is_far
+    if isinstance(cpu, NotFound) or isinstance(gpu, NotFound) or is_guess:
         return f"Whether a GPU pays cannot be told: {advice.reason}."
     name = mark("gpu", advice.gpu.name)
     match advice.pays:
@@ -86,7 +87,7 @@ def tell_answer(advice: Advice) -> str:
             )
         # The bound leaves room, and a bound is all that is known.
         case Pays.CANNOT_TELL if gpu.is_bound:
-            factor = format_factor(cpu.centre / gpu.centre)
+            factor = format_factor(cpu.high / gpu.low)
             return (
                 f"{capitalise(name)} could be at most {factor} as fast, by its data sheet. No GPU was measured "
                 "here, so whether it pays cannot be told."
@@ -180,7 +181,9 @@ def tell_fit(side: Side, stack: Stack, entity: str) -> str:
 def tell_evidence(evidence: Evidence, now_s: float) -> str:
     """Return one run that the advice rests on, with its age."""
     age = format_age(max(0.0, now_s - evidence.measured_at))
-    return f"{capitalise(evidence.what)}: run {evidence.run_id} of {evidence.experiment}, {age}."
+    # Nothing quieter is stored.
+    busy = ", while other work used the machine: run it again when it is quiet" if evidence.was_busy else ""
+    return f"{capitalise(evidence.what)}: run {evidence.run_id} of {evidence.experiment}, {age}{busy}."
 
 
 def _reference(basis: Basis) -> list[str]:

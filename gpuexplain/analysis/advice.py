@@ -267,6 +267,9 @@ def judge(cpu: Side, gpu: Side) -> tuple[Pays, str]:
     for side in (cpu, gpu):
         if isinstance(side.total, NotFound):
             return Pays.CANNOT_TELL, side.total.reason
+    for side in (cpu, gpu):
+        if side.is_far:
+            return Pays.CANNOT_TELL, f"no product of about this size was measured on {side.name}"
     assert isinstance(cpu.total, Span)
     assert isinstance(gpu.total, Span)
     if gpu.total.high < cpu.total.low:

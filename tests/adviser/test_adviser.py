@@ -17,7 +17,7 @@ from gpuexplain.analysis.advice import BreakEvenPasses, Span, advise
 from gpuexplain.asked import check_params
 from gpuexplain.experiments.batch.spec import BatchParams
 from gpuexplain.hardware.machine import Machine
-from gpuexplain.model import Dtype, Flag, Source
+from gpuexplain.model import Dtype, Flag, Point, Source
 from gpuexplain.store.run import RunState
 from gpuexplain.store.runs import RunStore
 from gpuexplain.units import NBSP
@@ -106,6 +106,32 @@ def test_suspect_points_are_no_basis(store: RunStore) -> None:
     here = make_machine()
     keep(store, here, "matmul", [p.model_copy(update={"flags": (Flag.SUSPECT,)}) for p in products("cpu", 9e15)])
     assert gather(PARAMS, store, here).cpu.products == ()
+
+
+def busy(points: list[Point]) -> list[Point]:
+    """Return the points as measured beside other work."""
+    return [p.model_copy(update={"flags": (Flag.UNDER_LOAD,)}) for p in points]
+
+
+def test_a_quiet_run_comes_before_a_newer_one_of_a_busy_machine(store: RunStore) -> None:
+    """Stalled calls of a busy machine would make any GPU look a thousand times as fast."""
+    here = make_machine()
+    quiet = keep(store, here, "matmul", products("cpu", 100e9), at=100)
+    keep(store, here, "matmul", busy(products("cpu", 1e8)), at=200)
+    (evidence,) = gather(PARAMS, store, here).evidence
+    assert (evidence.run_id, evidence.was_busy) == (quiet, False)
+
+
+def test_a_run_of_a_busy_machine_serves_where_there_is_no_other_and_says_so(store: RunStore) -> None:
+    """Better an answer that says so than none; one quiet size among busy ones is not enough."""
+    here = make_machine()
+    points = [*busy(products("cpu", 1e10))[1:], products("cpu", 1e11)[0]]
+    run_id = keep(store, here, "matmul", points)
+    assert gather(PARAMS, store, here).evidence[0].was_busy
+    assert bare(say(store, here).rests_on[0]) == (
+        f"Products on the CPU: run {run_id} of matmul, 2 h ago, while other work used the machine: run it again when it "
+        "is quiet."
+    )
 
 
 def test_the_best_stream_is_the_bandwidth(store: RunStore) -> None:
@@ -252,6 +278,9 @@ def test_a_stack_far_from_every_product_is_a_guess(store: RunStore) -> None:
     machine = make_machine()
     keep(store, machine, "matmul", products("cpu", 100e9))
     words = say(store, machine, AdviceParams(width=16_384, depth=1, batch=65_536))
+    assert bare(words.answer) == (
+        "Whether a GPU pays cannot be told: no product of about this size was measured on Test CPU."
+    )
     assert bare(words.facts[1]).endswith("No product of about this size was measured: take it as a guess.")
 
 

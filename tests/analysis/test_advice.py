@@ -193,6 +193,16 @@ def test_a_bound_can_say_no_but_never_yes() -> None:
     assert once.pays is Pays.DOES_NOT_PAY
 
 
+def test_a_guess_decides_nothing() -> None:
+    """Products of a thousandth of the work say little of this one."""
+    guess = Device("CPU", (Timed(LAYER / 1000, Span(1.0, 1.0, 1.0)),))
+    advice = advise(STACK, guess, GPU, LINK)
+    assert (advice.pays, advice.reason) == (
+        Pays.CANNOT_TELL,
+        "no product of about this size was measured on CPU",
+    )
+
+
 @pytest.mark.parametrize(
     ("cpu", "gpu", "link", "reason"),
     [
