@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,56 @@ def test_work_of_the_cpu_is_unsupported_on_a_gpu(workload: str) -> None:
     )  # fmt: skip
     with pytest.raises(UnsupportedError, match="on the CPU only"):
         measuring.prepare(case)
+
+
+def test_a_network_on_a_gpu_is_timed_from_idle_to_idle_with_its_copies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One call at a time; the device is awaited before and after it."""
+    log: list[str] = []
+
+    class FakeCuda:
+        def __init__(self, device: str) -> None:
+            log.append(device)
+
+        def synchronize(self) -> None:
+            log.append("sync")
+
+    class FakeCall:
+        def __init__(self, workload: str, shape: spec.Shape, device: str) -> None:
+            log.append(f"{workload} on {device}")
+
+        def __call__(self) -> None:
+            log.append("copy, step, copy")
+
+        def check(self) -> None:
+            log.append("check")
+
+    monkeypatch.setattr(measuring, "TorchCuda", FakeCuda)
+    monkeypatch.setattr(measuring, "NetworkCall", FakeCall)
+    case = Case("mlp_gpu", 8.0, (8, 16, 2), "fp32", "cuda:0", "transfer_inclusive", None, 1.0, 4.0, 4)
+    watch = measuring.prepare(case)
+    assert (watch.most_calls, watch.timing) == (1, measuring.GPU_TIMING)
+    watch.time_block(0, 1)
+    watch.check()
+    assert log == ["mlp on cuda:0", "cuda:0", "sync", "copy, step, copy", "sync", "check"]
+
+
+def test_the_steps_other_batches_wait_until_every_kind_has_had_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are the refinement of the sweep."""
+    asked: dict[str, list[Case]] = {}
+
+    class FakeSweep:
+        def __init__(self, experiment: str, cases: list[Case], *_: object, refine: Callable, **__: object) -> None:
+            asked["first"], asked["then"] = list(cases), list(refine([], cases))
+
+        def run(self) -> None:
+            return None
+
+    monkeypatch.setattr(measuring, "Sweep", FakeSweep)
+    measuring.measure(NeedParams(device="cpu").model_dump(mode="json"), KeepingSession())
+    assert {spec.SERIES[c.series][0] for c in asked["first"]} == set(spec.WORKLOADS)
+    assert len(asked["first"]) == 16
+    assert {c.series for c in asked["then"]} == {"mlp_cpu", "mlp_cpu_1_thread"}
+    assert {c.x for c in asked["then"]} == set(spec.MLP_BATCHES["small"]) - {64}
 
 
 def test_without_scikit_learn_its_work_is_unsupported_and_the_rest_runs(monkeypatch: pytest.MonkeyPatch) -> None:
