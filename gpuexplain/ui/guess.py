@@ -1,5 +1,6 @@
 """Guess first: a visitor places a guess and is told by what factor it was off."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -8,7 +9,7 @@ from gpuexplain.engine.jobs import Job
 from gpuexplain.experiments.contract import Experiment, Question
 from gpuexplain.model import Source
 from gpuexplain.ui import engine_access as access
-from gpuexplain.ui.result import Result
+from gpuexplain.ui.result import Result, is_same_question
 from gpuexplain.units import format_significant
 
 # A guess this close to the measured value counts as right: sizes are measured in powers of two.
@@ -25,13 +26,20 @@ def show_guess(experiment: Experiment, findings: Any, shown: Result, job: Job | 
     guess = st.session_state.get(slot)
     is_ended = job is None or not job.state.is_active
     if shown.source is Source.MEASURED:
-        if guess is not None and is_ended:
+        # A guess about another format or model says nothing of this result.
+        is_about_this = is_same_question(st.session_state.get(_about(slot), {}), shown.params)
+        if guess is not None and is_ended and is_about_this:
             st.success(judge(question, float(guess), question.find_answer(findings)), icon=":material/psychology:")
         return
-    _ask(question, slot, off, guess)
+    _ask(question, slot, off, guess, shown.params)
 
 
-def _ask(question: Question, slot: str, off: str, guess: float | None) -> None:
+def _about(slot: str) -> str:
+    """Return where this session keeps the params that its guess is about."""
+    return f"{slot}_params"
+
+
+def _ask(question: Question, slot: str, off: str, guess: float | None, params: Mapping[str, Any]) -> None:
     slider = f"{slot}_slider"
     with st.container(border=True, key="lab-guess"):
         st.markdown(f"**Guess first.** {question.ask(len(access.get_machine().devices) > 1)}")
@@ -44,14 +52,18 @@ def _ask(question: Question, slot: str, off: str, guess: float | None) -> None:
             label_visibility="collapsed",
         )
         with st.container(horizontal=True):
-            st.button("Keep this guess", key=f"{slot}_keep", type="tertiary", on_click=_keep, args=(slot, slider))
+            st.button(
+                "Keep this guess", key=f"{slot}_keep", type="tertiary", on_click=_keep, args=(slot, slider, params)
+            )
             st.button("No guessing", key=f"{slot}_off", type="tertiary", on_click=_switch_off, args=(off,))
-        if st.session_state.get(slot) is not None:
+        is_about_this = is_same_question(st.session_state.get(_about(slot), {}), params)
+        if st.session_state.get(slot) is not None and is_about_this:
             st.caption(f"Your guess: {question.say(st.session_state[slot])}. Press Run to see.")
 
 
-def _keep(slot: str, slider: str) -> None:
+def _keep(slot: str, slider: str, params: Mapping[str, Any]) -> None:
     st.session_state[slot] = st.session_state[slider]
+    st.session_state[_about(slot)] = dict(params)
 
 
 def _switch_off(off: str) -> None:

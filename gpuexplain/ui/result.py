@@ -66,7 +66,7 @@ def result_of_job(job: Job) -> Result:
 def find_result(experiment: Experiment, params: Params, machine: Machine) -> Result:
     """Return what to show when nothing runs: this machine's latest answer, else a published series."""
     wanted = params.model_dump(mode="json")
-    runs = [run for run in runs_here(experiment.id, machine) if _is_same_question(run.params, wanted)]
+    runs = [run for run in runs_here(experiment.id, machine) if is_same_question(run.params, wanted)]
     exact = [run for run in runs if run.params == wanted]
     for candidates in (exact, runs):
         done = [run for run in candidates if run.state is RunState.DONE]
@@ -140,7 +140,8 @@ def _published_result(experiment: Experiment, params: Params) -> Result:
     return Result(f"published {published.key}", 0, published.points, Source.PUBLISHED, wanted, badges)
 
 
-def _is_same_question(have: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+def is_same_question(have: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Return whether params, as stored, ask for the same thing, with whatever effort."""
     names = (set(have) | set(wanted)) - _EFFORT
     return all(have.get(name) == wanted.get(name) for name in names)
 

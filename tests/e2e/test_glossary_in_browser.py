@@ -1,21 +1,12 @@
-"""The glossary in a real browser: a link on every page, and every term by keyboard."""
+"""The glossary in a real browser: every term by keyboard. That every page links to it is tested with the pages."""
 
 from collections.abc import Callable
 
-import pytest
 from playwright.sync_api import Page, expect
 
-from gpuexplain.ui.pages import PAGES
 from gpuexplain.wording.glossary import GLOSSARY
 
 Visit = Callable[..., tuple[Page, object]]
-
-
-@pytest.mark.parametrize("path", [f"/{page.url_path}" for page in PAGES])
-def test_every_page_links_to_it(visit: Visit, path: str) -> None:
-    """In the navigation, which every page has; on a lab at its end, too, where an audience sees no navigation."""
-    page, _ = visit(path)
-    expect(page.get_by_role("link", name="Glossary").first).to_be_visible()
 
 
 def test_an_audience_finds_it_at_the_end_of_a_lab(visit: Visit) -> None:

@@ -21,7 +21,8 @@ NOT_OURS = {"exclude": [["[data-testid=stSidebarNav]"], ["[data-testid=stToolbar
 def test_a_deep_link_opens_a_whole_page(visit: Visit, path: str, theme: str) -> None:
     """Framed, right by WCAG A and AA, never wider than a phone, and silent: no error, no request to elsewhere."""
     page, watch = visit(path, theme=theme)
-    expect(page.get_by_role("link", name="Matrix multiply").first).to_be_visible()
+    for name in ("Matrix multiply", "Glossary"):
+        expect(page.get_by_role("link", name=name).first).to_be_visible()
     expect(page.locator(".gx-machine")).to_be_visible()
     assert "Streamlit" not in page.title()
     assert page.get_by_text("Traceback").count() == 0

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 Visit = Callable[..., tuple[Page, object]]
@@ -29,6 +30,8 @@ def test_switches_change_the_figure_that_the_clock_shows(visit: Visit) -> None:
     switch(page, "Caches disturbed")
     expect(rows).to_have_count(2)
     assert "make_caches_disturbed=true" in page.url
+    found = Axe().run(page, context={"include": [[".st-key-lab-panel"]]}, options={"runOnly": ["wcag2a", "wcag2aa"]})
+    assert [(v["id"], v["nodes"][0]["html"][:120]) for v in found.response["violations"]] == []
     switch(page, "No warm-up")
     expect(rows).to_have_count(1)
     expect(rows.first).to_contain_text("Caches disturbed")

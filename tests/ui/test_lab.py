@@ -258,6 +258,35 @@ def test_a_guess_is_judged_by_its_factor(open_page: Open, runner: FakeRunner) ->
     assert any(text.value.startswith("You guessed n\u00a0=\u00a01,024") for text in at.success)
 
 
+def test_a_guess_is_not_held_against_another_question(open_page: Open, keep_run) -> None:
+    """Guessed about fp32; what is stored of fp64 was never guessed."""
+    keep_run(MatmulParams(dtype="fp64"), make_points(32, 64, 128, 256))
+    at = open_page("matmul")
+    at.select_slider[0].set_value(1024)
+    next(b for b in at.button if b.label == "Keep this guess").click().run()
+    assert any(caption.value.startswith("Your guess: n") for caption in at.caption)
+    at.selectbox(key="dtype").set_value("fp64").run()
+    assert "measured here" in html_of(at)
+    assert not any(text.value.startswith("You guessed") for text in at.success)
+
+
+@pytest.mark.parametrize(
+    ("name", "question"),
+    [
+        ("matmul", "From which n will"),
+        ("batch", "Which is the smallest batch that gives this CPU 90 %"),
+        ("precision", "How many times as fast as fp32 is bf16"),
+        ("transfer", "How fast is a large copy"),
+    ],
+)
+def test_a_guess_comes_first_where_it_teaches(open_page: Open, name: str, question: str) -> None:
+    """Crossover, knee, precision gain and transfer cost: asked, kept, and told to press Run."""
+    at = open_page(name)
+    assert f"**Guess first.** {question}" in html_of(at)
+    next(b for b in at.button if b.label == "Keep this guess").click().run()
+    assert any("Press Run to see." in caption.value for caption in at.caption)
+
+
 def test_guessing_can_be_switched_off(open_page: Open) -> None:
     """One click, and it does not come back."""
     at = open_page("matmul")
