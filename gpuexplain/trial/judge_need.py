@@ -9,6 +9,8 @@ from gpuexplain.wording.phrases import join_words
 
 # "Seconds or minutes": nobody needs another device for less than ten of them.
 MINUTES_S = 600.0
+# A median of a few calls, without an interval, is not off by more than this in either direction.
+UNKNOWN_FACTOR = 100.0
 _NETWORKS = tuple(work for work in TRAINED if work not in CLASSICAL)
 _NAMES = {"inference_one": "inference of one example", "mlp": "MLP", "text": "text preprocessing"}
 
@@ -49,13 +51,14 @@ def _judge_trainings(findings: NeedFindings, workloads: tuple[str, ...]) -> Ruli
 
 
 def _ends_in_time(training: Training, cpu: tuple[CpuTime, ...]) -> bool | None:
-    """Return whether it ends within minutes, by its whole interval; None where that reaches over, or there is none."""
+    """Return whether it ends within minutes, wherever in its interval it lies; None where that reaches over them."""
     call = next((c for c in cpu if c.workload == training.workload), None)
-    if call is None or call.low_s is None or call.high_s is None:
+    if call is None:
         return None
-    if training.n_steps * call.high_s <= MINUTES_S:
+    low_s, high_s = call.low_s or call.time_s / UNKNOWN_FACTOR, call.high_s or call.time_s * UNKNOWN_FACTOR
+    if training.n_steps * high_s <= MINUTES_S:
         return True
-    return False if training.n_steps * call.low_s > MINUTES_S else None
+    return False if training.n_steps * low_s > MINUTES_S else None
 
 
 # -- myths --------------------------------------------------------------------------------------

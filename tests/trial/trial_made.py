@@ -177,7 +177,7 @@ CASES: dict[int, tuple[Points, Points, Points]] = {
         [*matmul_made.cpu_points(), *without(_GPU_CLOCKS, GPU_WITH_TRANSFER)],
         noisy([*matmul_made.cpu_points(), *_GPU_CLOCKS]),
     ),
-    23: (need_points(), need_points(random_forest=2000.0), no_interval(need_points())),
+    23: (need_points(), need_points(random_forest=2000.0), no_interval(need_points(random_forest=30.0))),
     24: (need_points(), need_points(mlp=2.0), without(need_points(), "convnet_cpu")),
     26: (scaling_made.steps(0.1, 0.06), scaling_made.steps(0.1, 0.1), scaling_made.steps(0.1, 0.096)),
     27: (
