@@ -38,8 +38,8 @@ NAMES = {
     CONVNET: "the convnet's step", TRANSFORMER: "the transformer's step",
 }  # fmt: skip
 SHORT_NAMES = {
-    TREE: "decision tree", FOREST: "random forest", LOGISTIC: "logistic<br>regression", TEXT: "text", INFERENCE: "batch one",
-    MLP: "MLP step", CONVNET: "convnet step", TRANSFORMER: "transformer<br>step",
+    TREE: "decision tree", FOREST: "random forest", LOGISTIC: "logistic<br>regression", TEXT: "text",
+    INFERENCE: "batch one", MLP: "MLP step", CONVNET: "convnet step", TRANSFORMER: "transformer<br>step",
 }  # fmt: skip
 
 
