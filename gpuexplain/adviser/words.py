@@ -143,7 +143,11 @@ def tell_copies(advice: Advice) -> str:
 def tell_break_even(advice: Advice) -> str:
     """Return from how many passes on the copies are paid for."""
     found = advice.break_even
-    # One of the three times is missing, or the GPU gains nothing.
+    # One of the three times is missing.
+    if any(isinstance(part, NotFound) for part in (advice.cpu.one_pass, advice.gpu.one_pass, advice.copies)):
+        reason = found.reason if isinstance(found, NotFound) else advice.reason
+        return f"Break-even: not known, for {reason}."
+    # The GPU gains nothing.
     if isinstance(found, NotFound):
         return f"Break-even: none, for {found.reason}."
     # From a bound: that many at the very least.

@@ -231,6 +231,7 @@ def test_nothing_measured_says_so_and_what_would_help(store: RunStore) -> None:
     words = say(store, make_machine())
     assert bare(words.answer) == "Whether a GPU pays cannot be told: no product was measured on Test CPU."
     assert bare(words.facts[1]) == "On the CPU (Test CPU) no time can be given: no product was measured on Test CPU."
+    assert bare(words.facts[4]) == "Break-even: not known, for no product was measured on Test CPU."
     assert [text for _, text in words.missing] == [
         "Not measured yet: products on the CPU.",
         "Not measured yet: bandwidth of the CPU's memory.",
