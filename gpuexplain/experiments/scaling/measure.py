@@ -134,7 +134,8 @@ def follow(
     by_id, reported, cancelled = {case.id: case for case in cases}, set[str](), False
     monitor.start()
     try:
-        while not cancelled and time.perf_counter() - started_s < budget_s + START_S:
+        # Nobody waits for the processes to end in order: all was said when every case is reported.
+        while not cancelled and len(reported) < len(cases) and time.perf_counter() - started_s < budget_s + START_S:
             line = _next_line(group)
             if line is None:
                 break

@@ -14,6 +14,7 @@ from datetime import timedelta
 from typing import Any
 
 import torch
+import torch._dynamo  # DDP loads it, which takes seconds: before the budget is shared out
 import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
