@@ -101,7 +101,7 @@ def _dots(timed: Sequence[tuple[int, Comparison]], theme: Theme) -> go.Scatter:
         mode="markers",
         name="speed-up",
         marker={
-            "size": 12, "color": colors, "symbol": [_SYMBOLS[c.verdict] for _, c in timed],
+            "size": 9, "color": colors, "symbol": [_SYMBOLS[c.verdict] for _, c in timed],
             "line": {"width": 2, "color": colors},
         },
         error_x=_whiskers([c for _, c in timed], PALETTES[theme].muted),
