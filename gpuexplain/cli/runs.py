@@ -110,7 +110,8 @@ def _export(run: StoredRun, format_: ExportFormat) -> bytes:
         case ExportFormat.PARQUET:
             return export_parquet(run)
         case ExportFormat.HTML:
-            return write_run(find_experiment(run.experiment), run, time.time()).encode()
+            experiment = find_experiment(run.experiment)
+            return write_run(experiment, run, time.time(), borrowed_by(experiment, machine_id_of(run))).encode()
 
 
 def write_file(path: Path, content: bytes) -> None:

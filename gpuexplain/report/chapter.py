@@ -32,6 +32,7 @@ class Told:
     reason: str = ""  # why it ended other than done
     coverage: Coverage | None = None
     measured_at: float | None = None  # seconds since the epoch
+    beside: tuple[Point, ...] = ()  # of other experiments, concluded from too
 
     @property
     def is_measured(self) -> bool:
@@ -39,8 +40,8 @@ class Told:
         return any(point.source is Source.MEASURED for point in self.points)
 
 
-def told_run(experiment: Experiment, run: StoredRun) -> Told:
-    """Return what is told of a stored run."""
+def told_run(experiment: Experiment, run: StoredRun, beside: tuple[Point, ...] = ()) -> Told:
+    """Return what is told of a stored run, with what it borrows from other experiments."""
     return Told(
         experiment=experiment,
         points=run.points,
@@ -50,6 +51,7 @@ def told_run(experiment: Experiment, run: StoredRun) -> Told:
         reason=run.reason,
         coverage=Coverage.model_validate(run.coverage) if run.coverage else None,
         measured_at=run.finished_at or run.created_at,
+        beside=beside,
     )
 
 
@@ -143,7 +145,7 @@ class Chapter:
 def open_chapter(told: Told) -> Chapter:
     """Return what the points of ``told`` say, by the rules of their experiment."""
     experiment = told.experiment
-    findings = experiment.find(told.points)
+    findings = experiment.find((*told.points, *told.beside))
     return Chapter(
         told=told,
         findings=findings,

@@ -9,6 +9,7 @@ from gpuexplain import __version__
 from gpuexplain.charts.theme import Theme
 from gpuexplain.experiments.contract import Experiment
 from gpuexplain.hardware.machine import Machine
+from gpuexplain.model import Point
 from gpuexplain.report.chapter import Chapter, Told, open_chapter, say_when, told_run
 from gpuexplain.report.method_words import method_summary
 from gpuexplain.report.style import SCRIPT, style_sheet
@@ -39,9 +40,9 @@ def write_summary(machine: Machine, parts: Sequence[Told], now_s: float) -> str:
     return _page("GPU Explain: summary", "".join(body), _all_figures(chapters, with_second=False))
 
 
-def write_run(experiment: Experiment, run: StoredRun, now_s: float) -> str:
-    """Return the page about one stored run, in full."""
-    chapter = open_chapter(told_run(experiment, run))
+def write_run(experiment: Experiment, run: StoredRun, now_s: float, beside: tuple[Point, ...] = ()) -> str:
+    """Return the page about one stored run, in full; ``beside`` is what it borrows from other experiments."""
+    chapter = open_chapter(told_run(experiment, run, beside))
     machine = _read_machine(run)
     body = [
         _head(f"{experiment.nav_label}: one run", now_s),

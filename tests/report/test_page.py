@@ -144,6 +144,15 @@ def test_a_run_is_told_in_full() -> None:
     assert "Test CPU" in page.text
 
 
+def test_what_a_run_borrows_is_concluded_from_and_not_listed() -> None:
+    """The kept page says what the live one says; the table stays the run's own."""
+    seen: list[int] = []
+    lender = replace(MATMUL, find=lambda points: seen.append(len(points)) or MATMUL.find(points[: len(POINTS)]))
+    page = Page(write_run(lender, stored(POINTS), NOW_S, beside=tuple(make_points(512))))
+    assert seen == [len(POINTS) + len(make_points(512))]
+    assert page.count("tr") == 1 + len(POINTS)
+
+
 @pytest.mark.parametrize("machine", [None, {"cpu": "of another release"}], ids=["none", "unreadable"])
 def test_a_run_without_a_machine_is_still_told(machine: object) -> None:
     """An import may have none."""
