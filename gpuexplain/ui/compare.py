@@ -40,7 +40,8 @@ def chosen_beside(experiment: Experiment, params: Params, machine: Machine, resu
     """Return what to draw beside a result."""
     files = dropped_files(experiment)
     picked = _picked(experiment, params, machine, result, has_files=bool(files))
-    if experiment.borrows_from and result.source is Source.MEASURED:
+    has_times = any(point.median_s is not None for point in result.points)
+    if experiment.borrows_from and result.source is Source.MEASURED and has_times:
         picked = _with_borrowed(picked, experiment, machine)
     return _with_files(picked, files, _can_compare(params, machine, result, files[-1]) if files else False)
 

@@ -15,7 +15,7 @@ from memory_made import points as roofs
 
 from gpuexplain.experiments.memory.spec import MemoryParams
 from gpuexplain.hardware.machine import Machine
-from gpuexplain.model import Params, Point
+from gpuexplain.model import Params, Point, Status
 from gpuexplain.store.run import RunState
 from gpuexplain.store.runs import RunStore
 from gpuexplain.units import NBSP
@@ -81,6 +81,16 @@ def test_points_of_other_runs_of_this_machine_are_placed_under_the_roofs(
     assert "with points of 1 other run here" in html_of(at)
     figure = json.loads(at.get("plotly_chart")[0].proto.spec)
     assert "matmul" in [trace.get("name") for trace in figure["data"]]
+
+
+def test_a_run_without_a_time_borrows_nothing(open_page: Open, keep: Callable[..., None]) -> None:
+    """It says why instead."""
+    bare = {"median_s": None, "ci_low_s": None, "ci_high_s": None, "n_samples": 0}
+    keep("memory", [p.model_copy(update={**bare, "status": Status.FAILED, "reason": "It is wrong."}) for p in roofs()])
+    keep("matmul", products())
+    at = open_page("memory")
+    assert "Nothing could be measured here: It is wrong." in said(at)
+    assert "other run" not in said(at)
 
 
 def test_a_page_that_measured_nothing_borrows_nothing(open_page: Open, keep: Callable[..., None]) -> None:

@@ -236,8 +236,9 @@ def _caveats(findings: StepFindings) -> list[str]:
 
 def claim_main(findings: StepFindings) -> str:
     """Return the finding of the waterfall."""
+    # Nothing was tried, or nothing worked.
     if not findings.phases:
-        return NOTHING_YET
+        return NOTHING_YET if not findings.failed else "Nothing to draw: the points say why"
     largest = max(findings.phases, key=lambda phase: phase.share)
     return f"{capitalise(PHASE_NAMES[largest.name])} takes {format_percent(largest.share)} of the step"
 

@@ -384,6 +384,7 @@ def test_memory_is_told_by_component() -> None:
 def test_a_step_out_of_memory_is_a_caveat() -> None:
     """With its reason."""
     failed = make_point(spec.FORWARD, None, status=Status.OOM, reason="Out of memory.")
+    assert claim_main(find_step_findings([failed])) == "Nothing to draw: the points say why"
     assert tell(find_step_findings([failed])).answer == "Nothing could be measured here: Out of memory."
     caveats = tell(find_step_findings([failed])).caveats
     assert caveats == ("Forward has no time at this batch (oom): Out of memory.",)
