@@ -71,7 +71,7 @@ def test_every_part_has_its_time(model: str, dtype: str) -> None:
 
 
 def test_slow_data_leave_the_device_idle_and_workers_help() -> None:
-    """An example that is unpacked a hundred times keeps a GPU waiting."""
+    """An example that is unpacked a thousand times keeps a GPU waiting."""
     found = find_step_findings(run(data="slow", batch=256, workers=4))
     assert isinstance(found.verdict, Verdict)
     assert found.verdict.bound is Bound.INPUT

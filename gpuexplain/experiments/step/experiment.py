@@ -1,6 +1,6 @@
 """The slice of a training step as the registry lists it."""
 
-from gpuexplain.experiments.contract import Experiment
+from gpuexplain.experiments.contract import Example, Experiment
 from gpuexplain.experiments.step.chart import draw_main, draw_second
 from gpuexplain.experiments.step.conclude import find_step_findings, findings_json, flag_points
 from gpuexplain.experiments.step.snippet import write_snippet
@@ -54,4 +54,9 @@ STEP = Experiment(
     x_heading="batch",
     say_rate=_say_rate,
     headline=find_headline,
+    examples=(
+        Example("Slow data, two loading workers", StepParams(data="slow", workers=2)),
+        Example("Slow data, four loading workers", StepParams(data="slow", workers=4)),
+        Example("A small batch in 16 bits", StepParams(dtype="autocast", batch=8)),
+    ),
 )

@@ -37,7 +37,7 @@ SHAPES: dict[str, tuple[int, int]] = {"mlp": (1024, 4), "convnet": (16, 2), "tra
 ADAM_STATES = 2
 MOST_WORKERS = 8
 # How often an example is unpacked, by the kind of data: slow ones stand for large images or augmentation.
-UNPACKINGS = {"ready": 0, "compressed": 1, "slow": 100}
+UNPACKINGS = {"ready": 0, "compressed": 1, "slow": 1000}
 PRODUCT_SIDE = 1024
 
 
@@ -51,7 +51,7 @@ class StepParams(Params):
     data: Literal["ready", "compressed", "slow"] = Field(
         default="compressed",
         title="Data",
-        description="ready (in memory), compressed (each example is unpacked) or slow (unpacked 100 times over)",
+        description="ready (in memory), compressed (each example is unpacked) or slow (unpacked 1,000 times over)",
     )
     batch: int = Field(default=64, ge=1, le=4096, title="Batch", description="examples of one step, 1 to 4096")
     workers: int = Field(

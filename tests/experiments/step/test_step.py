@@ -547,7 +547,7 @@ def test_slow_data_take_longer_to_unpack() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(zlib, "decompress", lambda packed, real=zlib.decompress: unpacked.append(packed) or real(packed))
         data[0]
-    assert len(unpacked) == spec.UNPACKINGS["slow"] == 100
+    assert len(unpacked) == spec.UNPACKINGS["slow"] == 1000
 
 
 class Event:
