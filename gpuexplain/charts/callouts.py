@@ -1,8 +1,10 @@
 """Where the names of scattered points stand: near their point, on no other point and on no other name."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
 from typing import Any
 
 from gpuexplain.charts.labels import CHARACTER_PX, LINE_HEIGHT_PX
@@ -12,6 +14,7 @@ PLOTS_PX = ((215.0, 330.0), (560.0, 330.0))
 MARKER_PX = 15.0
 _DISTANCES_PX = (13.0, 24.0, 38.0, 54.0, 72.0)
 _DIRECTIONS = 16
+_PASSES = 3  # a name that was placed early may make room for a later one
 _OUTSIDE = 60.0  # leaving the plot is worse than any overlap
 _PER_PX = 0.35  # a near name is read with its point; a far one needs a line
 
@@ -43,14 +46,35 @@ def place_callouts(callouts: Sequence[Callout], obstacles: Sequence[tuple[float,
         obstacles: Further points, as shares of the plot, that no name may cover.
     """
     points = [*((c.x, c.y) for c in callouts), *obstacles]
-    taken: list[list[Box]] = [[_marker(point, plot) for point in points] for plot in PLOTS_PX]
-    placed = []
-    for callout in callouts:
-        best = min(_candidates(callout), key=lambda offset: _cost(callout, offset, taken))
-        placed.append((round(best[0]), round(best[1])))
-        for boxes, plot in zip(taken, PLOTS_PX, strict=True):
-            boxes.append(_box(callout, best, plot))
-    return placed
+    markers = [[_marker(point, plot) for point in points] for plot in PLOTS_PX]
+    placed: dict[int, tuple[float, float]] = {}
+    for _ in range(_PASSES):
+        for number, callout in enumerate(callouts):
+            placed.pop(number, None)
+            taken = _with_names(markers, callouts, placed)
+            placed[number] = min(_candidates(callout), key=partial(_cost, callout, taken))
+        if not _is_crowded(callouts, placed):
+            break
+    return [(round(placed[number][0]), round(placed[number][1])) for number in range(len(callouts))]
+
+
+def _with_names(
+    markers: Sequence[Sequence[Box]], callouts: Sequence[Callout], placed: Mapping[int, tuple[float, float]]
+) -> list[list[Box]]:
+    """Return, by plot, every box that a name must leave free."""
+    return [
+        [*boxes, *(_box(callouts[number], offset, plot) for number, offset in placed.items())]
+        for boxes, plot in zip(markers, PLOTS_PX, strict=True)
+    ]
+
+
+def _is_crowded(callouts: Sequence[Callout], placed: Mapping[int, tuple[float, float]]) -> bool:
+    """Return whether two names lie on each other in any plot."""
+    for plot in PLOTS_PX:
+        boxes = [_box(callouts[number], offset, plot) for number, offset in placed.items()]
+        if any(_overlap(one, other) > 0 for one, other in combinations(boxes, 2)):
+            return True
+    return False
 
 
 def _candidates(callout: Callout) -> Iterator[tuple[float, float]]:
@@ -63,7 +87,7 @@ def _candidates(callout: Callout) -> Iterator[tuple[float, float]]:
             yield across * (distance + width / 2), up * (distance + height / 2 - LINE_HEIGHT_PX / 4)
 
 
-def _cost(callout: Callout, offset: tuple[float, float], taken: Sequence[Sequence[Box]]) -> float:
+def _cost(callout: Callout, taken: Sequence[Sequence[Box]], offset: tuple[float, float]) -> float:
     width, height = callout.size_px
     edge_px = math.hypot(max(0.0, abs(offset[0]) - width / 2), max(0.0, abs(offset[1]) - height / 2))
     cost = _PER_PX * edge_px
