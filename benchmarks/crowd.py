@@ -23,13 +23,14 @@ from benchmarks.disturbance import measure_disturbance, tell_disturbance
 from benchmarks.page_client import Visitor
 from benchmarks.report import Figure, busy_cores, print_figures, tell_provisional, write_section
 from benchmarks.server import serve, temporary_home, wait_for
-from gpuexplain.registry import EXPERIMENTS
+from gpuexplain.registry import CORE
 from gpuexplain.store.run import RunSummary
 from gpuexplain.store.runs import RunStore
 
 _SIDES = (48, 64, 80, 96, 112, 128, 160, 192)
 _ARRIVALS_PER_S = 10.0
 _NEWCOMER_EVERY_S = 0.5
+_PATIENCE_S = 300.0  # until every run of the queue has ended
 _PRESS_AGAIN_S = 1.5  # how soon a visitor who was turned away tries again
 _WARM_PAGES = 4
 _REFUSAL = "The queue is full"
@@ -51,9 +52,9 @@ class Plan:
 
     @property
     def asks(self) -> list[tuple[str, str]]:
-        """Return (page, query) of each key: a long matmul, every other experiment, short matmuls."""
+        """Return (page, query) of each key: a long matmul, the other experiments of the tour, short matmuls."""
         first = ("matmul", f"budget_s={self.first_budget_s:g}&largest_side=128&dtype=fp64")
-        others = [(name, f"budget_s={self.budget_s:g}") for name in EXPERIMENTS if name != "matmul"]
+        others = [(e.id, f"budget_s={self.budget_s:g}") for e in CORE if e.id != "matmul"]
         sides = [("matmul", f"budget_s={self.budget_s:g}&largest_side={side}") for side in _SIDES]
         return [first, *others, *sides][: self.n_keys]
 
@@ -185,7 +186,7 @@ class Crowd:
     async def _leave(self, key: int, visitors: Sequence[Visitor]) -> None:
         """Wait until the run of a key has ended on these pages, note what they show, and close them."""
         for visitor in visitors:
-            await visitor.until(lambda v=visitor: _shows_end(v))  # type: ignore[misc]
+            await visitor.until(lambda v=visitor: _shows_end(v), _PATIENCE_S)  # type: ignore[misc]
             self.seen.endings.setdefault(key, Counter())[_fingerprint(visitor)] += 1
             self.seen.poll_s += visitor.traffic.poll_s
             texts = " ".join(visitor.told)

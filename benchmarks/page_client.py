@@ -303,5 +303,6 @@ class Visitor:
         self._polls[fragment_id] = asyncio.create_task(poll())
 
     def _stop_poll(self, fragment_id: str) -> None:
+        self._sent_at.pop(fragment_id, None)  # a whole run of the page takes its place: no answer will come
         if (poll := self._polls.pop(fragment_id, None)) is not None:
             poll.cancel()

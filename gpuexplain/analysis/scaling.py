@@ -39,6 +39,12 @@ class SerialShare:
     fewest_counts: int = FEWEST_COUNTS
 
 
+def has_base(points: Sequence[Point]) -> bool:
+    """Return whether a speed-up can be said: one worker, and another count."""
+    counts = {int(p.x) for p in points}
+    return 1 in counts and len(counts) > 1
+
+
 def find_speedups(points: Sequence[Point]) -> tuple[Speedup, ...]:
     """Return the speed-up of every count of workers (a point's ``x``) over one worker; () without that one."""
     by_count = {int(p.x): p for p in usable(points)}

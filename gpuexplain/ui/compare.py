@@ -56,7 +56,7 @@ def _with_borrowed(picked: Beside, experiment: Experiment, machine: Machine) -> 
     return replace(picked, points=(*picked.points, *borrowed), badges=(*picked.badges, badge))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def _lent_by(run_id: str) -> tuple[Point, ...]:
     return lent_points(access.get_store().load_run(run_id))
 

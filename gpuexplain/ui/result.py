@@ -88,7 +88,8 @@ def load_points(run: RunSummary) -> StoredRun:
     return _load_ended(run.id)
 
 
-@lru_cache(maxsize=64)
+# With all their raw samples: a few megabytes a run.
+@lru_cache(maxsize=16)
 def _load_ended(run_id: str) -> StoredRun:
     return access.get_store().load_run(run_id)
 

@@ -9,17 +9,20 @@ import pandas as pd
 
 from gpuexplain.analysis.roofline import ABOVE_ROOF, find_roofline
 from gpuexplain.analysis.thresholds import exceeds
-from gpuexplain.analysis.trust import most_trustworthy
+from gpuexplain.analysis.trust import most_trustworthy, trustworthy_enough
 from gpuexplain.experiments.memory.spec import BANDWIDTHS, COMPUTES, EMPTY, EXPERIMENT_ID, LENDERS, WALK
 from gpuexplain.findings import NotFound, to_json
 from gpuexplain.hardware.reference import match_reference_gpu, reference_peak
 from gpuexplain.model import Clock, Dtype, Flag, Point, Source, Status
-from gpuexplain.units import format_bandwidth
+from gpuexplain.units import format_bandwidth, format_percent
 
 # A call of which more than this share is the price of calling is bound by that price.
 OVERHEAD_SHARE = 0.5
 # More uses per load are free while the time stays within this of that of one use.
 FREE_WITHIN = 1.15
+LEAST_WALKED = 3
+# A step of the walk that reaches less of its roof is held up by the library's product, not by the device.
+LEAST_OF_ROOF = 0.4
 
 
 class Bound(StrEnum):
@@ -111,7 +114,8 @@ def find_memory_findings(points: Sequence[Point]) -> MemoryFindings:
     own = [p for p in own if (p.source, p.source_note) == (own[0].source, own[0].source_note)]
     good, provisional = [], False
     for series in dict.fromkeys(p.series for p in own):
-        trusted, is_provisional = most_trustworthy([p for p in own if p.series == series])
+        is_enough = _starts_at_one if series == WALK else bool
+        trusted, is_provisional = trustworthy_enough([p for p in own if p.series == series], is_enough)
         good += trusted
         provisional = provisional or is_provisional
     first = own[0] if own else None
@@ -119,21 +123,26 @@ def find_memory_findings(points: Sequence[Point]) -> MemoryFindings:
     compute = _find_compute_roofs(good, memory)
     overhead_s = next((p.median_s for p in good if p.series == EMPTY), None)
     walk = [p for p in good if p.series == WALK]
+    placed = _place(walk, memory, compute, overhead_s)
     return MemoryFindings(
         device=first.device if first else "cpu",
         device_name=first.device_name if first else "",
         source=first.source if first else Source.MEASURED,
         memory=memory,
         compute=compute,
-        walk=_place(walk, memory, compute, overhead_s),
+        walk=placed,
         others=_place(_comparable(points, first), memory, compute, overhead_s),
-        free=_find_free(walk, memory, compute),
+        free=_find_free(walk, placed, memory, compute),
         overhead_s=overhead_s,
         flagged=tuple((f, n) for f in Flag if (n := sum(f in p.flags for p in own))),
         failed=tuple((p.series, p.status, p.reason) for p in own if p.status is not Status.OK),
         is_provisional=provisional,
         n_walked=len(walk),
     )
+
+
+def _starts_at_one(walk: Sequence[Point]) -> bool:
+    return len(walk) >= LEAST_WALKED and any(p.x == 1 for p in walk)
 
 
 def _comparable(points: Sequence[Point], roofs: Point | None) -> list[Point]:
@@ -230,12 +239,12 @@ def _place(
 
 
 def _find_free(
-    walk: Sequence[Point], memory: MemoryRoof | NotFound, compute: Sequence[ComputeRoof]
+    walk: Sequence[Point], placed: Sequence[PlacedPoint], memory: MemoryRoof | NotFound, compute: Sequence[ComputeRoof]
 ) -> FreeUses | NotFound:
     """Return up to which k the time stays that of k = 1; beyond, every use costs."""
     timed = sorted((p for p in walk if p.median_s), key=lambda p: p.x)
     roof = next((r for r in compute if r.dtype is Dtype.FP32), None)
-    if len(timed) < 3 or timed[0].x != 1 or roof is None or isinstance(memory, NotFound):
+    if len(timed) < LEAST_WALKED or timed[0].x != 1 or roof is None or isinstance(memory, NotFound):
         return NotFound("free uses", "the walk needs k = 1, two more sizes and both roofs")
     if any(p.ci_low_s is None or p.ci_high_s is None for p in timed[:2]):
         return NotFound("free uses", "the first sizes have no interval")
@@ -249,6 +258,13 @@ def _find_free(
     if width > FREE_WITHIN:
         return NotFound("free uses", "the time of one use is too uncertain to compare with")
     beyond = timed[len(free)].x if len(free) < len(timed) else None
+    slow = next((p for p in placed if p.x == beyond and p.dtype is Dtype.FP32), None)
+    if slow is not None and slow.bound is Bound.MEMORY and slow.of_roof < LEAST_OF_ROOF:
+        return NotFound(
+            "free uses",
+            f"at k = {slow.x:g} the library's product reaches {format_percent(slow.of_roof)} of what memory allows, "
+            "so neither roof is what holds it up",
+        )
     # Intensity of the walk is close to k / 2 (FLOP per byte of fp32), so k = 2 x ridge.
     return FreeUses(int(free[-1].x), 2 * roof.ridge, int(beyond) if beyond else None)
 

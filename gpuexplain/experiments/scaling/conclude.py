@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from gpuexplain.analysis.scaling import SerialShare, Speedup, find_serial_share, find_speedups
+from gpuexplain.analysis.scaling import SerialShare, Speedup, find_serial_share, find_speedups, has_base
 from gpuexplain.analysis.transfer_fit import find_transfer_fit
-from gpuexplain.analysis.trust import most_trustworthy
+from gpuexplain.analysis.trust import trustworthy_enough
 from gpuexplain.experiments.devices import CPU
 from gpuexplain.experiments.scaling.spec import ALL_REDUCE, SILENT, STRONG, WEAK
 from gpuexplain.findings import NotFound, TransferFit, to_json
@@ -126,7 +126,8 @@ def find_scaling_findings(points: Sequence[Point]) -> ScalingFindings:
     by_series: dict[str, list[Point]] = {}
     provisional = False
     for series in (STRONG, SILENT, WEAK, ALL_REDUCE):
-        by_series[series], is_provisional = most_trustworthy([p for p in own if p.series == series])
+        is_enough = has_base if series in (STRONG, WEAK) else bool
+        by_series[series], is_provisional = trustworthy_enough([p for p in own if p.series == series], is_enough)
         provisional = provisional or is_provisional
     strong = find_speedups(by_series[STRONG])
     verdict, reason = _judge(strong)

@@ -7,8 +7,8 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from gpuexplain.analysis.scaling import SerialShare, Speedup, find_serial_share, find_speedups
-from gpuexplain.analysis.trust import most_trustworthy
+from gpuexplain.analysis.scaling import SerialShare, Speedup, find_serial_share, find_speedups, has_base
+from gpuexplain.analysis.trust import trustworthy_enough
 from gpuexplain.experiments.workers.spec import (
     BLOCKS,
     DIVERGENT,
@@ -115,12 +115,17 @@ class WorkersFindings:
         return self.speedups[-1] if len(self.speedups) > 1 else None
 
 
+def _has_loop(sums: Sequence[Point]) -> bool:
+    names = {p.series for p in sums}
+    return SUM_LOOP in names and len(names) > 1
+
+
 def find_workers_findings(points: Sequence[Point]) -> WorkersFindings:
     """Return what the points say; those measured here, else those of the first other origin."""
     ordered = sorted(points, key=lambda p: p.source is not Source.MEASURED)
     own = [p for p in ordered if (p.source, p.source_note) == (ordered[0].source, ordered[0].source_note)]
-    threads, provisional_threads = most_trustworthy([p for p in own if p.series == THREADS])
-    sums, provisional_sums = most_trustworthy([p for p in own if p.series in SUMS])
+    threads, provisional_threads = trustworthy_enough([p for p in own if p.series == THREADS], has_base)
+    sums, provisional_sums = trustworthy_enough([p for p in own if p.series in SUMS], _has_loop)
     gpu = [p for p in own if p.series in (BLOCKS, UNIFORM, DIVERGENT)]
     speedups = find_speedups(threads)
     return WorkersFindings(

@@ -2,9 +2,6 @@
 
 import ast
 import os
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,10 +9,8 @@ from batch_made import CPU, GPU, make_point, published_points
 
 from gpuexplain.experiments.batch.snippet import cut_models, write_snippet
 from gpuexplain.experiments.batch.spec import ARTICLE_PRESET, BatchParams
-from gpuexplain.model import Dtype, Flag, Point
-
-WITHIN = 0.10  # of our own median, else inside our interval
-ATTEMPTS = 3
+from gpuexplain.model import Dtype, Point
+from tests.experiments.script_check import check_that_it_lands, run_script
 
 
 @pytest.mark.parametrize("model", ["mlp", "convnet", "transformer"])
@@ -86,16 +81,10 @@ def test_a_cut_keeps_comments_and_order() -> None:
     assert code.index("class Mlp") < code.index("def build_network") < code.index("class Workload")
 
 
-def run_script(script: str, folder: Path) -> float:
-    """Run a script in a process of its own on one core and return the median (seconds) that it prints."""
-    path = folder / "snippet.py"
-    path.write_text(script)
-    command = [sys.executable, str(path)]
-    if hasattr(os, "sched_getaffinity"):
-        command = ["taskset", "-c", str(max(os.sched_getaffinity(0))), *command]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=110, check=False)
-    assert done.returncode == 0, done.stderr
-    return float(re.findall(r"^median_s=(.+)$", done.stdout, re.MULTILINE)[0])
+def run_on_a_core(script: str, folder: Path) -> float:
+    """Run a script in a process of its own on one core and return its median (seconds)."""
+    prefix = ["taskset", "-c", str(max(os.sched_getaffinity(0)))] if hasattr(os, "sched_getaffinity") else []
+    return run_script(script, folder, prefix)["median_s"]
 
 
 @pytest.mark.torch
@@ -105,7 +94,7 @@ def test_every_script_runs(model: str, mode: str, tmp_path: Path) -> None:
     """Alone, to the end."""
     shape = {"mlp": (16, 2), "convnet": (4, 1), "transformer": (64, 1)}[model]
     point = make_point(CPU, 2, 1e-3, shape=(2, *shape), threads=1)
-    assert run_script(write_snippet(BatchParams(model=model, mode=mode), point), tmp_path) > 0
+    assert run_on_a_core(write_snippet(BatchParams(model=model, mode=mode), point), tmp_path) > 0
 
 
 def measure_point() -> Point:
@@ -116,31 +105,7 @@ def measure_point() -> Point:
     return next(point for point in points if point.x == 64)
 
 
-def agrees(median_s: float, point: Point) -> bool:
-    """Return whether a median lies within a tenth of ours, or inside our interval."""
-    assert point.median_s is not None
-    is_inside = (
-        point.ci_low_s is not None and point.ci_high_s is not None and point.ci_low_s <= median_s <= point.ci_high_s
-    )
-    return is_inside or abs(median_s / point.median_s - 1) <= WITHIN
-
-
 @pytest.mark.torch
 def test_the_script_lands_where_our_own_measurement_does(tmp_path: Path) -> None:
-    """Between two measurements of ours that agree with each other; a busy machine decides nothing."""
-    told, undecided = [], "our own measurement did not repeat"
-    for _ in range(ATTEMPTS):
-        before = measure_point()
-        if before.median_s is None:
-            undecided = before.reason
-            continue
-        median_s = run_script(write_snippet(BatchParams(), before), tmp_path)
-        if agrees(median_s, before):
-            return
-        after = measure_point()
-        quiet = Flag.UNDER_LOAD not in before.flags and Flag.UNDER_LOAD not in after.flags
-        if quiet and after.median_s is not None and agrees(after.median_s, before):
-            told.append(f"the script says {median_s:.3e} s, we say {before.median_s:.3e} and {after.median_s:.3e} s")
-    if len(told) > 1:
-        pytest.fail("; ".join(told))
-    pytest.skip(f"the machine was too busy to tell: {undecided}")
+    """The same step, in a process of its own, on the same core."""
+    check_that_it_lands(measure_point, lambda point: run_on_a_core(write_snippet(BatchParams(), point), tmp_path))

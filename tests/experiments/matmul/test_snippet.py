@@ -1,8 +1,5 @@
 """The standalone script: it runs with nothing but torch, and tells what the page told."""
 
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,9 +7,8 @@ from matmul_made import make_point
 
 from gpuexplain.experiments.matmul.snippet import write_snippet
 from gpuexplain.experiments.matmul.spec import CPU, GPU_CALL, GPU_DEVICE, GPU_WITH_TRANSFER, MatmulParams
-from gpuexplain.model import Dtype, Flag, Point
-
-WITHIN = 0.25  # of our own median: two processes on a machine that others use
+from gpuexplain.model import Dtype, Point
+from tests.experiments.script_check import check_that_it_lands, run_script
 
 
 @pytest.mark.parametrize(
@@ -67,15 +63,6 @@ def test_without_a_point_the_params_decide(params: MatmulParams, line: str) -> N
     assert line in script
 
 
-def run_script(script: str, folder: Path) -> float:
-    """Run a script in a process of its own and return the median (seconds) that it prints."""
-    path = folder / "snippet.py"
-    path.write_text(script)
-    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stderr
-    return float(re.findall(r"^median_s=(.+)$", done.stdout, re.MULTILINE)[0])
-
-
 def measure_square(dtype: Dtype) -> Point:
     """Return our own point for n = 256 on every thread."""
     from matmul_measured import measure_points
@@ -84,32 +71,11 @@ def measure_square(dtype: Dtype) -> Point:
     return next(p for p in points if p.series == CPU and p.x == 256)
 
 
-def agrees(median_s: float, point: Point) -> bool:
-    """Return whether a median lies within a quarter of ours, or inside our interval."""
-    assert point.median_s is not None
-    inside = (
-        point.ci_low_s is not None and point.ci_high_s is not None and point.ci_low_s <= median_s <= point.ci_high_s
-    )
-    return inside or abs(median_s / point.median_s - 1) <= WITHIN
-
-
 @pytest.mark.torch
 @pytest.mark.parametrize("dtype", [Dtype.FP32, Dtype.BF16], ids=str)
 def test_the_script_lands_where_our_own_measurement_does(dtype: Dtype, tmp_path: Path) -> None:
-    """Between two measurements of ours that agree with each other; a busy machine decides nothing."""
-    told, undecided = [], "our own measurement did not repeat"
-    for _ in range(3):
-        before = measure_square(dtype)
-        if before.median_s is None:
-            undecided = before.reason
-            continue
-        median_s = run_script(write_snippet(MatmulParams(dtype=dtype), before), tmp_path)
-        if agrees(median_s, before):
-            return
-        after = measure_square(dtype)
-        quiet = Flag.UNDER_LOAD not in before.flags and Flag.UNDER_LOAD not in after.flags
-        if quiet and after.median_s is not None and agrees(after.median_s, before):
-            told.append(f"the script says {median_s:.3e} s, we say {before.median_s:.3e} and {after.median_s:.3e} s")
-    if len(told) > 1:
-        pytest.fail(f"{dtype}: {'; '.join(told)}")
-    pytest.skip(f"the machine was too busy to tell: {undecided}")
+    """The same product, in a process of its own."""
+    params = MatmulParams(dtype=dtype)
+    check_that_it_lands(
+        lambda: measure_square(dtype), lambda point: run_script(write_snippet(params, point), tmp_path)["median_s"]
+    )

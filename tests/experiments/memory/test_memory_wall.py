@@ -124,15 +124,29 @@ def test_a_walk_whose_time_grows_at_once_has_no_free_use() -> None:
             [walk_point(1, ci_low_s=None, ci_high_s=None), walk_point(2), walk_point(4)],
             "the first sizes have no interval",
         ),
+        (
+            [walk_point(1), walk_point(2, 4.0), walk_point(4, 4.0)],
+            "at k = 2 the library's product reaches 25 % of what memory allows, so neither roof is what holds it up",
+        ),
     ],
-    ids=["too few", "too noisy", "no interval"],
+    ids=["too few", "too noisy", "no interval", "a slow kernel"],
 )
 def test_where_the_free_range_cannot_be_told(walk: list[Point], reason: str) -> None:
     """Withheld with its reason."""
     roofs = [p for p in points() if p.series != spec.WALK]
     free = find_memory_findings([*roofs, *walk]).free
     assert isinstance(free, NotFound)
-    assert free.reason == reason
+    assert bare(free.reason) == reason
+
+
+def test_a_disturbed_first_step_does_not_lose_the_walk() -> None:
+    """Without k = 1 the others say nothing: then all of them speak, provisionally."""
+    flagged = [
+        p.model_copy(update={"flags": (Flag.DRIFTING,)}) if p.series == spec.WALK and p.x == 1 else p for p in points()
+    ]
+    found = find_memory_findings(flagged)
+    assert isinstance(found.free, FreeUses)
+    assert found.is_provisional
 
 
 def test_nothing_above_a_roof_is_a_fact() -> None:

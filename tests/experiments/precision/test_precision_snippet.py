@@ -1,8 +1,5 @@
 """The standalone script: it runs with nothing but torch, and tells what the page told."""
 
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,9 +7,8 @@ from precision_made import GPU, make_point, make_steps
 
 from gpuexplain.experiments.precision.snippet import write_snippet
 from gpuexplain.experiments.precision.spec import FORMATS, Inputs, PrecisionParams
-from gpuexplain.model import Clock, Dtype, Flag, Point
-
-WITHIN = 0.10  # of our own median
+from gpuexplain.model import Clock, Dtype, Point
+from tests.experiments.script_check import check_that_it_lands, run_script
 
 GPU_CALLS = {
     Dtype.FP64: "torch.mm(left, right)",
@@ -111,16 +107,6 @@ def test_a_training_step_has_a_script_of_its_own(device: str, dtype: Dtype, line
 # -- run ------------------------------------------------------------------------------------------
 
 
-def run_script(script: str, folder: Path) -> dict[str, float]:
-    """Run a script in a process of its own and return what it prints as ``name=number``."""
-    path = folder / "snippet.py"
-    path.write_text(script)
-    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=100, check=False)
-    assert done.returncode == 0, done.stderr
-    found = re.findall(r"^(median_s|rel_error)=(.+)$", done.stdout, re.MULTILINE)
-    return {name: float(number) for name, number in found}
-
-
 @pytest.mark.torch
 @pytest.mark.parametrize("dtype", FORMATS, ids=str)
 def test_every_script_runs_and_errs_as_the_page_says(dtype: Dtype, tmp_path: Path) -> None:
@@ -149,32 +135,11 @@ def measure(series: str, side: int) -> Point:
     return next(p for p in points if p.series == series and p.x == side)
 
 
-def agrees(median_s: float, point: Point) -> bool:
-    """Return whether a median lies within a tenth of ours, or inside our interval."""
-    assert point.median_s is not None
-    inside = (
-        point.ci_low_s is not None and point.ci_high_s is not None and point.ci_low_s <= median_s <= point.ci_high_s
-    )
-    return inside or abs(median_s / point.median_s - 1) <= WITHIN
-
-
 @pytest.mark.torch
 @pytest.mark.parametrize(("series", "side"), [("fp32", 256), ("bf16", 128), ("step_fp32", 256)], ids=str)
 def test_the_script_lands_where_our_own_measurement_does(series: str, side: int, tmp_path: Path) -> None:
-    """Between two measurements of ours that agree with each other; a busy machine decides nothing."""
-    told, undecided = [], "our own measurement did not repeat"
-    for _ in range(2):
-        before = measure(series, side)
-        if before.median_s is None:
-            undecided = before.reason
-            continue
-        median_s = run_script(write_snippet(PrecisionParams(), before), tmp_path)["median_s"]
-        if agrees(median_s, before):
-            return
-        after = measure(series, side)
-        quiet = Flag.UNDER_LOAD not in before.flags and Flag.UNDER_LOAD not in after.flags
-        if quiet and after.median_s is not None and agrees(after.median_s, before):
-            told.append(f"the script says {median_s:.3e} s, we say {before.median_s:.3e} and {after.median_s:.3e} s")
-    if len(told) > 1:
-        pytest.fail(f"{series}: {'; '.join(told)}")
-    pytest.skip(f"the machine was too busy to tell: {undecided}")
+    """The same product or step, in a process of its own."""
+    check_that_it_lands(
+        lambda: measure(series, side),
+        lambda point: run_script(write_snippet(PrecisionParams(), point), tmp_path)["median_s"],
+    )

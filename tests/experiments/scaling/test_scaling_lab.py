@@ -502,3 +502,13 @@ def test_the_script_runs_alone(tmp_path: Path) -> None:
     script.write_text(write_snippet(ScalingParams(batch=16, width=32, depth=2), None))
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=115, check=True)
     assert re.search(r"^median_s=\d", done.stdout, re.MULTILINE)
+
+
+def test_a_disturbed_step_on_one_device_does_not_lose_the_others() -> None:
+    """Without it nothing can be compared: all of them speak, provisionally."""
+    clean = steps(0.1, 0.06)
+    flagged = [p.model_copy(update={"flags": (Flag.DRIFTING,)}) if p.x == 1 else p for p in clean]
+    found = find_scaling_findings(flagged)
+    assert [s.workers for s in found.strong] == [1, 2]
+    assert found.is_provisional
+    assert not find_scaling_findings(clean).is_provisional
