@@ -21,28 +21,13 @@ from gpuexplain.hardware.cpu import inspect_cpu  # noqa: E402
 from gpuexplain.hardware.inspect import inspect_machine  # noqa: E402
 from gpuexplain.hardware.machine import Machine  # noqa: E402
 from gpuexplain.measuring.probe import probe_torch  # noqa: E402
-from gpuexplain.measuring.session import Outcome, Progress  # noqa: E402
+from gpuexplain.measuring.session import Outcome  # noqa: E402
 from gpuexplain.measuring.torch_setup import exact_fp32  # noqa: E402
 from gpuexplain.model import Dtype, Flag, Point, Status  # noqa: E402
+from tests.gpu.keeping_session import KeepingSession  # noqa: E402
 
 DEVICE = "cuda:0"
 MIB = 2**20
-
-
-class KeepingSession:
-    """Keeps the last point of each case."""
-
-    def __init__(self) -> None:
-        self.by_case: dict[str, Point] = {}
-
-    def point(self, point: Point) -> None:
-        self.by_case[point.case_id] = point
-
-    def progress(self, progress: Progress) -> None:
-        pass
-
-    def cancelled(self) -> bool:
-        return False
 
 
 @pytest.fixture(scope="module")

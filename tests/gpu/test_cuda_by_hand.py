@@ -17,26 +17,10 @@ from gpuexplain.experiments.by_hand.forecast import find_forecasts  # noqa: E402
 from gpuexplain.experiments.by_hand.measure import measure  # noqa: E402
 from gpuexplain.experiments.by_hand.snippet import write_snippet  # noqa: E402
 from gpuexplain.experiments.by_hand.spec import ByHandParams  # noqa: E402
-from gpuexplain.measuring.session import Progress  # noqa: E402
 from gpuexplain.model import Point, Status  # noqa: E402
+from tests.gpu.keeping_session import KeepingSession  # noqa: E402
 
 DEVICE = "cuda:0"
-
-
-class KeepingSession:
-    """Keeps the last point of each case."""
-
-    def __init__(self) -> None:
-        self.by_case: dict[str, Point] = {}
-
-    def point(self, point: Point) -> None:
-        self.by_case[point.case_id] = point
-
-    def progress(self, progress: Progress) -> None:
-        pass
-
-    def cancelled(self) -> bool:
-        return False
 
 
 @pytest.fixture(autouse=True)

@@ -24,31 +24,16 @@ from gpuexplain.hardware.inspect import inspect_machine  # noqa: E402
 from gpuexplain.hardware.machine import Machine  # noqa: E402
 from gpuexplain.measuring.cuda import limit_device_memory  # noqa: E402
 from gpuexplain.measuring.probe import probe_torch  # noqa: E402
-from gpuexplain.measuring.session import Outcome, Progress  # noqa: E402
+from gpuexplain.measuring.session import Outcome  # noqa: E402
 from gpuexplain.measuring.stopwatch import OutOfMemoryError  # noqa: E402
 from gpuexplain.measuring.torch_setup import exact_fp32  # noqa: E402
 from gpuexplain.model import Case, Clock, Dtype, Point, Status  # noqa: E402
+from tests.gpu.keeping_session import KeepingSession  # noqa: E402
 
 DEVICE = "cuda:0"
 THREADS = inspect_cpu().usable_threads
 # Bounds of a right product: rounding the operands decides at 16 bits, the sums decide above.
 ERRORS = {Dtype.FP64: (0.0, 5e-15), Dtype.FP32: (1e-8, 5e-6), Dtype.BF16: (1e-3, 6e-3), Dtype.FP16: (1e-4, 6e-4)}
-
-
-class KeepingSession:
-    """Keeps the last point of each case."""
-
-    def __init__(self) -> None:
-        self.by_case: dict[str, Point] = {}
-
-    def point(self, point: Point) -> None:
-        self.by_case[point.case_id] = point
-
-    def progress(self, progress: Progress) -> None:
-        pass
-
-    def cancelled(self) -> bool:
-        return False
 
 
 @pytest.fixture(scope="module")

@@ -13,26 +13,10 @@ if not torch.cuda.is_available():
 from gpuexplain.experiments.memory import spec  # noqa: E402
 from gpuexplain.experiments.memory.conclude import Bound, MemoryRoof, find_memory_findings  # noqa: E402
 from gpuexplain.experiments.memory.measure import measure  # noqa: E402
-from gpuexplain.measuring.session import Progress  # noqa: E402
 from gpuexplain.model import Clock, Dtype, Point, Status  # noqa: E402
+from tests.gpu.keeping_session import KeepingSession  # noqa: E402
 
 DEVICE = "cuda:0"
-
-
-class KeepingSession:
-    """Keeps the last point of each case."""
-
-    def __init__(self) -> None:
-        self.by_case: dict[str, Point] = {}
-
-    def point(self, point: Point) -> None:
-        self.by_case[point.case_id] = point
-
-    def progress(self, progress: Progress) -> None:
-        pass
-
-    def cancelled(self) -> bool:
-        return False
 
 
 @pytest.fixture(scope="module")

@@ -16,27 +16,11 @@ from gpuexplain.experiments.need.spec import NeedParams, plan_cases  # noqa: E40
 from gpuexplain.hardware.cpu import inspect_cpu  # noqa: E402
 from gpuexplain.hardware.inspect import inspect_machine  # noqa: E402
 from gpuexplain.measuring.probe import probe_torch  # noqa: E402
-from gpuexplain.measuring.session import Progress  # noqa: E402
 from gpuexplain.measuring.torch_setup import exact_convolutions, exact_fp32, use_devices  # noqa: E402
-from gpuexplain.model import Point, Status  # noqa: E402
+from gpuexplain.model import Status  # noqa: E402
+from tests.gpu.keeping_session import KeepingSession  # noqa: E402
 
 DEVICE = "cuda:0"
-
-
-class KeepingSession:
-    """Keeps the last point of each case."""
-
-    def __init__(self) -> None:
-        self.by_case: dict[str, Point] = {}
-
-    def point(self, point: Point) -> None:
-        self.by_case[point.case_id] = point
-
-    def progress(self, progress: Progress) -> None:
-        pass
-
-    def cancelled(self) -> bool:
-        return False
 
 
 @pytest.mark.parametrize("workload", spec.NETWORKS)

@@ -24,10 +24,11 @@ from gpuexplain.hardware.inspect import inspect_machine  # noqa: E402
 from gpuexplain.hardware.machine import Machine  # noqa: E402
 from gpuexplain.measuring.energy import EnergyReading, NotReported, measure_energy, open_gpu_counter  # noqa: E402
 from gpuexplain.measuring.probe import probe_torch  # noqa: E402
-from gpuexplain.measuring.session import Outcome, Progress  # noqa: E402
+from gpuexplain.measuring.session import Outcome  # noqa: E402
 from gpuexplain.measuring.stopwatch import Check  # noqa: E402
 from gpuexplain.measuring.torch_setup import exact_fp32, use_devices  # noqa: E402
 from gpuexplain.model import Case, Dtype, Point, Status  # noqa: E402
+from tests.gpu.keeping_session import KeepingSession  # noqa: E402
 
 DEVICE = "cuda:0"
 THREADS = inspect_cpu().usable_threads
@@ -45,22 +46,6 @@ ERRORS = {
     Dtype.FP8_E5M2: (3e-2, 9e-2),
     Dtype.INT8: (3e-3, 2e-2),
 }
-
-
-class KeepingSession:
-    """Keeps the last point of each case."""
-
-    def __init__(self) -> None:
-        self.by_case: dict[str, Point] = {}
-
-    def point(self, point: Point) -> None:
-        self.by_case[point.case_id] = point
-
-    def progress(self, progress: Progress) -> None:
-        pass
-
-    def cancelled(self) -> bool:
-        return False
 
 
 @pytest.fixture(scope="module")

@@ -13,24 +13,8 @@ if not torch.cuda.is_available():
 from gpuexplain.experiments.scaling import spec  # noqa: E402
 from gpuexplain.experiments.scaling.conclude import Model, find_scaling_findings  # noqa: E402
 from gpuexplain.experiments.scaling.measure import measure  # noqa: E402
-from gpuexplain.measuring.session import Progress  # noqa: E402
 from gpuexplain.model import Point, Source, Status  # noqa: E402
-
-
-class KeepingSession:
-    """Keeps the last point of each case."""
-
-    def __init__(self) -> None:
-        self.by_case: dict[str, Point] = {}
-
-    def point(self, point: Point) -> None:
-        self.by_case[point.case_id] = point
-
-    def progress(self, progress: Progress) -> None:
-        pass
-
-    def cancelled(self) -> bool:
-        return False
+from tests.gpu.keeping_session import KeepingSession  # noqa: E402
 
 
 @pytest.fixture(scope="module")

@@ -14,26 +14,10 @@ from gpuexplain.experiments.step import spec  # noqa: E402
 from gpuexplain.experiments.step.conclude import Bound, Idle, Verdict, find_step_findings  # noqa: E402
 from gpuexplain.experiments.step.idle import device_busy_s  # noqa: E402
 from gpuexplain.experiments.step.measure import measure  # noqa: E402
-from gpuexplain.measuring.session import Progress  # noqa: E402
 from gpuexplain.model import Dtype, Point, Source, Status  # noqa: E402
+from tests.gpu.keeping_session import KeepingSession  # noqa: E402
 
 DEVICE = "cuda:0"
-
-
-class KeepingSession:
-    """Keeps the last point of each case."""
-
-    def __init__(self) -> None:
-        self.by_case: dict[str, Point] = {}
-
-    def point(self, point: Point) -> None:
-        self.by_case[point.case_id] = point
-
-    def progress(self, progress: Progress) -> None:
-        pass
-
-    def cancelled(self) -> bool:
-        return False
 
 
 @pytest.fixture(autouse=True)

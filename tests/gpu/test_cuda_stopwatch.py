@@ -15,26 +15,10 @@ from gpuexplain.experiments.stopwatch.conclude import StopwatchFindings, Verdict
 from gpuexplain.experiments.stopwatch.measure import measure  # noqa: E402
 from gpuexplain.experiments.stopwatch.series import Lane  # noqa: E402
 from gpuexplain.experiments.stopwatch.spec import COLD, Way, ways_on  # noqa: E402
-from gpuexplain.measuring.session import Progress  # noqa: E402
 from gpuexplain.model import Clock, Point, Status  # noqa: E402
+from tests.gpu.keeping_session import KeepingSession  # noqa: E402
 
 DEVICE = "cuda:0"
-
-
-class KeepingSession:
-    """Keeps the last point of each case."""
-
-    def __init__(self) -> None:
-        self.by_case: dict[str, Point] = {}
-
-    def point(self, point: Point) -> None:
-        self.by_case[point.case_id] = point
-
-    def progress(self, progress: Progress) -> None:
-        pass
-
-    def cancelled(self) -> bool:
-        return False
 
 
 @pytest.fixture(autouse=True)
