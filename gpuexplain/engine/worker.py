@@ -42,6 +42,7 @@ from gpuexplain.engine.protocol import (
 )
 from gpuexplain.engine.worker_session import Channel, WorkerSession
 from gpuexplain.errors import EngineError, GpuExplainError, InputError
+from gpuexplain.measuring.memory import return_freed_memory
 from gpuexplain.measuring.session import Outcome
 from gpuexplain.measuring.stopwatch import DeviceLostError
 from gpuexplain.settings import load_settings
@@ -146,11 +147,12 @@ class Worker:
 
 
 def give_back_memory() -> None:
-    """Free what a job left behind: its tensors, and what torch keeps of each GPU for later ones.
+    """Free what a job left behind: its tensors, what the C library keeps, and torch of each GPU, for later ones.
 
     Others may want that memory while this process is idle.
     """
     gc.collect()  # tensors in reference cycles must not wait for chance
+    return_freed_memory()
     torch = sys.modules.get("torch")  # loaded by a measure module, never here
     if torch is None or not torch.cuda.is_initialized():
         return

@@ -17,12 +17,15 @@ from streamlit import config
 from gpuexplain import __version__
 from gpuexplain.errors import GpuExplainError, StoreError
 from gpuexplain.logs import configure_logging, log_event
+from gpuexplain.measuring.memory import return_freed_memory
 from gpuexplain.settings import load_settings
 from gpuexplain.ui import engine_access as access
 
 LOG = logging.getLogger("gpuexplain.app")
 
 STORE_RETRY_S = 5.0
+# Takes milliseconds; without it, freed memory piles up behind what is still in use.
+GIVE_BACK_S = 60.0
 # The engine starts in milliseconds; a store that another process keeps busy must not delay the pages.
 FIRST_START_S = 2.0
 # What the first page would otherwise wait for.
@@ -77,6 +80,12 @@ def start_engine(is_stopping: threading.Event) -> None:
             return
 
 
+def give_back_memory(is_stopping: threading.Event) -> None:
+    """Return freed memory to the system now and then."""
+    while not is_stopping.wait(GIVE_BACK_S):
+        return_freed_memory()
+
+
 def say_address() -> None:
     """Tell on the terminal, or in the log, where the app can be opened."""
     scheme = "https" if st.get_option("server.sslCertFile") else "http"
@@ -96,6 +105,7 @@ async def lifespan(_app: object) -> AsyncIterator[dict[str, Any]]:
     starter.start()
     await anyio.to_thread.run_sync(starter.join, FIRST_START_S)
     threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
+    threading.Thread(target=give_back_memory, args=(is_stopping,), name="give-back", daemon=True).start()
     say_address()
     try:
         yield {}

@@ -72,7 +72,7 @@ def _exhibit(experiment: Experiment, run: RunSummary) -> Exhibit:
     return _known_exhibit(experiment.id, run.id, run.n_points, run.finished_at)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=32)  # a page shows one of each lab
 def _known_exhibit(lab: str, run_id: str, n_points: int, finished_at: float | None) -> Exhibit:
     """Conclude once per state of a run, whoever looks."""
     del n_points, finished_at  # a resumed run keeps its id and grows

@@ -87,3 +87,12 @@ def test_what_holds_itself_is_freed_too(monkeypatch: pytest.MonkeyPatch) -> None
         assert seen() is None
     finally:
         gc.enable()
+
+
+def test_freed_memory_goes_back_to_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the C library would keep for later counts as taken from others."""
+    put_in(monkeypatch, FakeCuda())
+    calls: list[int] = []
+    monkeypatch.setattr("gpuexplain.engine.worker.return_freed_memory", lambda: calls.append(1))
+    give_back_memory()
+    assert calls == [1]
