@@ -33,11 +33,11 @@ DEFAULT_MINUTES = 3.0
 _ROUND_S = 10.0
 _REST_S = 0.5  # after the last visitor has left
 _LOOKS = 3  # at each rest
-_ROUNDS_TO_LOAD = 5
+_ROUNDS_TO_LOAD = 5  # until a new worker was asked for most experiments, and has loaded their libraries
 # What is kept on purpose: 128 left sessions (Streamlit's, for who comes back), 48 drawings, 32 exhibits of the Myths
-# page, 16 runs with their points, three times over. Twice as many visits have
-# replaced the sessions; runs differ in weight, and their largest are together only after four times as many.
-_SESSIONS_KEPT, _RUNS_KEPT = 128, 80
+# page, and 16 runs with their points, three times over. Twice as many visits have replaced the sessions; runs differ
+# in weight: after twice as many the memory still rose (248, 256, 258 MiB in a minute each), hence four times.
+_SESSIONS_KEPT, _RUNS_KEPT = 128, 32 + 3 * 16
 _PRESSES, _CANCELS = 0.5, 0.5  # how many visitors press Run, and how many of those press Cancel
 _LONGEST_STAY_S = 3.0
 _BUDGETS_S = (0.5, 1.0, 2.0)

@@ -147,7 +147,7 @@ class Worker:
 
 
 def give_back_memory() -> None:
-    """Free what a job left behind: its tensors, what the C library keeps, and torch of each GPU, for later ones.
+    """Free what a job left behind: its tensors, and what the C library, and torch of each GPU, keep for later ones.
 
     Others may want that memory while this process is idle.
     """

@@ -80,8 +80,8 @@ def start_engine(is_stopping: threading.Event) -> None:
             return
 
 
-def give_back_memory(is_stopping: threading.Event) -> None:
-    """Return freed memory to the system now and then."""
+def give_back_regularly(is_stopping: threading.Event) -> None:
+    """Return freed memory to the system every ``GIVE_BACK_S``."""
     while not is_stopping.wait(GIVE_BACK_S):
         return_freed_memory()
 
@@ -105,7 +105,7 @@ async def lifespan(_app: object) -> AsyncIterator[dict[str, Any]]:
     starter.start()
     await anyio.to_thread.run_sync(starter.join, FIRST_START_S)
     threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
-    threading.Thread(target=give_back_memory, args=(is_stopping,), name="give-back", daemon=True).start()
+    threading.Thread(target=give_back_regularly, args=(is_stopping,), name="give-back", daemon=True).start()
     say_address()
     try:
         yield {}
